@@ -3,6 +3,7 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use stiction::assemble::Description;
+use stiction::contact::Regime;
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
 
@@ -379,5 +380,21 @@ fn terms_without_sense_are_refused() {
     ] {
         let error = refused(contact, body);
         assert!(error.contains(expected), "{error}, not {expected}");
+    }
+}
+
+/// Which of two coefficients counts is for the slip to say, and not for the row across the grain, which is scaled.
+#[test]
+fn regimes_across_a_grain_go_by_the_slip() {
+    for across in [0.4, 0.025] {
+        let contact = format!("mu = 0.1\nmu_static = 0.3\nmu_across = {across}\ngrain = [1, 0, 0]");
+        for (slip, regime) in [(0.8e-3, Regime::Static), (1.2e-3, Regime::Kinetic)] {
+            let scene = sliding(0.01, [0.0, slip], &contact);
+            let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+            rollout.advance(1, &scene.inputs);
+            let records: Vec<_> = rollout.workspace.contacts().collect();
+            assert_eq!(records.len(), 4);
+            assert!(records.iter().all(|record| record.regime == regime), "{across}, {slip}");
+        }
     }
 }

@@ -30,8 +30,8 @@
 //! them. The approach is that of the start of the step, as there: a body at rest has none, however
 //! long the step, so gravity alone never makes it hop.
 //!
-//!    With Poisson's law of restitution ([`RestitutionLaw`]) it is max(0, what 3 says), and the rebound comes
-//!    [after that](super::poisson).
+//!    With Poisson's law of restitution such impacts come [before the step](super::poisson), and the target is the velocity after
+//!    them in the place of e a.
 //!
 //! 5. **Friction acts at one height** for all points of a pair, that of the lowest (between two bodies,
 //!    halfway between both surfaces there, so that they exert the same torque):
@@ -54,7 +54,7 @@
 //! The compliance is c = compliance setting * n'(J M^-1 J')n of the point itself, so that it does not
 //! depend on which other points are within reach. A pair that yields ([`kelvin_voigt`](super::kelvin_voigt)) has more, and its own target.
 //!
-//! Restitution is Newton's by default, point by point: with several points down at once, those that recede are
+//! Newton's restitution is point by point: with several points down at once, those that recede are
 //! held to the gap only, so with e near 1 an impact on more than one point can gain energy (a few
 //! percent in the impact). With e = 0 and K = 0 no contact ever adds any.
 //!
@@ -64,13 +64,13 @@
 use nalgebra::Vector3;
 
 use super::kelvin_voigt::KelvinVoigt;
-use super::rebound::{LEAST_STOPPED, rebound_speed};
+use super::rebound::rebound_speed;
 use super::relative_velocity::{along, distinct, duration};
 use crate::ad::Real;
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
 use crate::linalg::{dot, norm, solve_lower};
-use crate::model::{Grain, JointKind, RestitutionLaw, Settings, Solid, SurfaceTerm, System};
+use crate::model::{Grain, JointKind, Settings, Solid, SurfaceTerm, System};
 
 /// What decided the least normal velocity of a contact. A change of it is a kink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -443,13 +443,9 @@ pub(super) fn target<T: Real>(
     ];
     let kink = excess.into_iter().fold(f64::INFINITY, f64::min).abs();
     if bounces {
-        match settings.restitution_law {
-            RestitutionLaw::Newton => (rebound, Target::Restitution, kink),
-            RestitutionLaw::Poisson => {
-                let kink = kink.min((free_speed + approach.value() * LEAST_STOPPED).abs());
-                let least = if position.value() > 0.0 { position } else { T::zero() };
-                (least, Target::Compression, kink)
-            }
+        match settings.rebounds_by_impulse() {
+            true => (position, Target::Compression, kink),
+            false => (rebound, Target::Restitution, kink),
         }
     } else {
         let kink = if rebound.value() > 0.0 { kink } else { f64::INFINITY };
@@ -470,7 +466,7 @@ pub(super) fn rebound<T: Real>(
     let bounces = approach.value() > system.settings.restitution_threshold
         && rebound.value() > gravity * system.settings.time_step;
     match bounces {
-        true if system.settings.restitution_law == RestitutionLaw::Poisson => {
+        true if system.settings.rebounds_by_impulse() => {
             (T::zero(), Target::Compression, f64::INFINITY)
         }
         true => (rebound, Target::Restitution, f64::INFINITY),

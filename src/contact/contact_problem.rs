@@ -16,7 +16,7 @@ use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
 use crate::argmin::{
     ContactMethod, ContactSolution, CoupledContact, Law, Mode, RowBlock, SmoothedContact,
-    SmoothedSolution, Status, contradiction,
+    SmoothedSolution, contradiction,
 };
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
@@ -143,10 +143,14 @@ impl<T: Real> ContactProblem<T> {
     /// Solves the problem of an island.
     pub(super) fn solve(&mut self, posed: &Posed<T>, island: &Island) {
         self.pose(posed, island);
+        if !self.restitution.is_empty() {
+            self.strike(posed, island);
+        }
         let mut report = self.solve_posed(posed, island);
-        if !self.restitution.is_empty() && report.report.status != Status::InvalidInput {
-            let ContactProblem { node, inputs, outputs, solution, .. } = self;
-            self.restitution.go_on((node, inputs), outputs, &mut solution.modes, &mut report);
+        if !self.restitution.is_empty() {
+            let (_, impulses) = self.outputs.split_at_mut(self.node.rows.velocities());
+            self.restitution.add_to(impulses, &mut self.solution.modes, &mut report);
+            self.node.data(&self.inputs).lend(impulses);
         }
         report.report.margin = report.report.margin.min(self.margin());
         let coupled = posed.system.settings.solver == ContactSolver::Coupled;
@@ -158,8 +162,19 @@ impl<T: Real> ContactProblem<T> {
         self.report = report;
     }
 
-    /// Whether a second problem followed, so that the result is not that of this one.
-    pub fn is_followed(&self) -> bool {
+    /// Lets bodies strike each other before the step goes on.
+    fn strike(&mut self, posed: &Posed<T>, island: &Island) {
+        let ContactProblem { restitution, node, inputs, decisions, .. } = self;
+        restitution.clear_trees();
+        for &tree in island.trees {
+            let factor = restitution.add_tree(posed.motion.tree(tree).velocity);
+            posed.motion.push_inertia_factor(posed.system, tree, factor);
+        }
+        restitution.strike(node, inputs, |block| decisions.get(block).map(|(target, _)| *target));
+    }
+
+    /// Whether impacts came before it, so that its inputs are not those of the step alone.
+    pub fn follows_impacts(&self) -> bool {
         !self.restitution.is_empty()
     }
 

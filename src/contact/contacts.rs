@@ -377,9 +377,9 @@ impl<T: Real> Contacts<T> {
         })
     }
 
-    /// Whether a problem of the last step was followed by another.
-    pub(crate) fn are_followed(&self) -> bool {
-        self.solved().any(|(_, problem)| problem.is_followed())
+    /// Whether a problem of the last step came after impacts in phases of their own.
+    pub(crate) fn follow_impacts(&self) -> bool {
+        self.solved().any(|(_, problem)| problem.follows_impacts())
     }
 
     /// The problem of one of the islands that were solved or [posed](Self::pose).

@@ -1,40 +1,87 @@
 //! Restitution by Poisson's hypothesis: what compression has stored comes back `Glocker95`.
 //!
-//! The problem of a step is that of compression, at the end of which what rebounds has stopped along the normal. Then
-//! each such contact gives its part e of the normal impulse p that it had, at once, and everything else obeys its law
-//! again, from there:
+//! What rebounds does so in an instant, before the forces of the step act. First all that touches is stopped (**compression**),
+//! from the velocities v- at the start of the step. Then each contact that rebounds gives its part e of the normal impulse p
+//! that this took, at once, and everything else obeys its law again (**restitution**):
 //!
 //! ```text
-//! M (v+ - v) = J_n' e p + J' lambda + J_t' f        v at the end of compression
-//! 0 <= lambda_n perpendicular to u_n - target >= 0  lambda in the cone of mu, against the slip
-//! |f| <= mu e p                                     f against the slip
+//! M (v - v-) = J' l                                 u_n = 0 where it rebounds, else as in a step; l in the cone of mu
+//! M (w - v)  = J_n' e p + J' l' + J_t' f            0 <= l'_n perpendicular to u_n >= 0, l' in the cone of mu
+//!                                                   |f| <= mu e p against the slip
 //! ```
 //!
-//! Friction of what is given is a [disk](crate::argmin::Law::Disk) of that radius; together with that of lambda it is the cone of all that
-//! the contact has in this phase, as disks add up. Impulses and friction of compression stay as they are. What needs time
-//! to act (motors, dry friction of joints) has done so in compression.
+//! Friction of what is given is a [disk](crate::argmin::Law::Disk) of that radius; together with that of l' it is the cone of
+//! all that the contact has in this phase, as disks add up. Motors, damping and dry friction of joints take time to act: they
+//! have no part in this. Nor has the speed at which a penetration is pushed out.
 //!
-//! Of a step with forces p has what these need to be stopped, which is no impact: of an approach a that the free motion makes
-//! w, the part a / w counts, of which w is at least a / 2. So one contact without friction rebounds as by Newton's law, exactly.
-//! One beside its centre of mass with friction does not: where friction stops the slip or turns it round in the impact,
-//! Newton's law can gain energy, Poisson's does not.
+//! Then the step goes on as any other, with these impulses beside its forces. What has rebounded ends it as fast as it was
+//! thrown back, which is the target w of a contact without friction: forces of the step change its normal impulse, as by
+//! Newton's law, and not its rebound. So one contact without friction, or through the centre of mass, rebounds exactly as by
+//! Newton's law. One beside it with friction does not: where friction stops the slip or turns it round in the impact, Newton's
+//! law can gain energy, Poisson's does not.
 
+use super::constraint::Target;
 use super::island_report::IslandReport;
 use crate::ad::Real;
 use crate::argmin::{ContactMethod, ContactSolution, CoupledContact, Mode, Report};
 
-/// Memory of the second phase.
+/// A problem with its solution.
+struct Phase<T: Real> {
+    node: CoupledContact,
+    inputs: Vec<T>,
+    outputs: Vec<T>,
+    solution: ContactSolution,
+    workspace: T::Workspace<CoupledContact>,
+}
+
+impl<T: Real> Default for Phase<T> {
+    fn default() -> Self {
+        Phase {
+            node: CoupledContact::default(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            solution: ContactSolution::default(),
+            workspace: Default::default(),
+        }
+    }
+}
+
+impl<T: Real> Phase<T> {
+    /// Becomes a problem like `node`, without inputs.
+    fn start_like(&mut self, node: &CoupledContact) {
+        self.node.rows.clone_from(&node.rows);
+        self.node.laws.clone_from(&node.laws);
+        (self.node.tolerance, self.node.method) = (node.tolerance, ContactMethod::Newton);
+        self.node.keep = false;
+        self.inputs.clear();
+    }
+
+    fn solve(&mut self) {
+        self.outputs.clear();
+        self.outputs.resize(self.node.output_len(), T::zero());
+        self.solution.impulses.clear();
+        self.solution.impulses.resize(self.node.rows.rows(), 0.0);
+        self.solution.sharing.clear();
+        let Phase { node, inputs, outputs, solution, workspace } = self;
+        T::call(node, inputs, outputs, solution, workspace);
+    }
+}
+
+/// Memory of both phases.
 pub(super) struct Restitution<T: Real> {
     /// The blocks that rebound, each with the part of its normal impulse that comes back.
     parts: Vec<(usize, T)>,
     /// Friction of what comes back: its block, and how much that is.
     disks: Vec<(usize, T)>,
-    node: CoupledContact,
-    inputs: Vec<T>,
-    outputs: Vec<T>,
-    free: Vec<T>,
-    solution: ContactSolution,
-    workspace: T::Workspace<CoupledContact>,
+    /// The velocities at the start of the step, and L with M = L L' of each tree.
+    velocity: Vec<T>,
+    mass_factor: Vec<T>,
+    first: Phase<T>,
+    second: Phase<T>,
+    /// The impulses of both phases, and what contacts do in them.
+    impulses: Vec<T>,
+    modes: Vec<Mode>,
+    change: Vec<T>,
 }
 
 impl<T: Real> Default for Restitution<T> {
@@ -42,12 +89,13 @@ impl<T: Real> Default for Restitution<T> {
         Restitution {
             parts: Vec::new(),
             disks: Vec::new(),
-            node: CoupledContact::default(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            free: Vec::new(),
-            solution: ContactSolution::default(),
-            workspace: Default::default(),
+            velocity: Vec::new(),
+            mass_factor: Vec::new(),
+            first: Phase::default(),
+            second: Phase::default(),
+            impulses: Vec::new(),
+            modes: Vec::new(),
+            change: Vec::new(),
         }
     }
 }
@@ -73,113 +121,184 @@ impl<T: Real> Restitution<T> {
         self.parts.is_empty()
     }
 
-    /// Goes on from the end of compression, which is `outputs` of the problem `node`, to the end of restitution, with all
-    /// impulses there then are; `modes` become what contacts do then.
-    pub fn go_on(
+    /// Forgets the trees.
+    pub fn clear_trees(&mut self) {
+        self.velocity.clear();
+        self.mass_factor.clear();
+    }
+
+    /// Adds a tree, with its velocities at the start of the step; what is returned is for L with M = L L', row by row.
+    pub fn add_tree(&mut self, velocity: &[T]) -> &mut Vec<T> {
+        self.velocity.extend_from_slice(velocity);
+        &mut self.mass_factor
+    }
+
+    /// Solves both phases, and changes the `inputs` of the problem of the step, `node`, to what comes after them. `target` is
+    /// what decided about a block, and of what it poses by itself.
+    pub fn strike(
         &mut self,
-        (node, inputs): (&CoupledContact, &[T]),
-        outputs: &mut [T],
-        modes: &mut [Mode],
-        report: &mut IslandReport,
+        node: &CoupledContact,
+        inputs: &mut [T],
+        decided: impl Fn(usize) -> Option<Target>,
     ) {
-        self.pose(node, inputs, outputs);
-        self.outputs.clear();
-        self.outputs.resize(self.node.output_len(), T::zero());
-        self.solution.impulses.clear();
-        self.solution.impulses.resize(self.node.rows.rows(), 0.0);
-        self.solution.sharing.clear();
-        T::call(
-            &self.node,
-            &self.inputs,
-            &mut self.outputs,
-            &mut self.solution,
-            &mut self.workspace,
-        );
-        let (velocities, impulses) = outputs.split_at_mut(node.rows.velocities());
-        let (after, more) = self.outputs.split_at(velocities.len());
-        velocities.copy_from_slice(after);
+        self.compress(node, inputs, decided);
+        self.first.solve();
+        self.expand();
+        self.second.solve();
+        self.gather();
+        // What has rebounded has its normal impulse from the step, and its friction from here.
+        for &(block, _) in &self.disks {
+            self.impulses[node.rows.blocks()[block].first] = T::zero();
+        }
+        // What the impulses do in the step, where damping acts on it.
+        self.change.clear();
+        self.change.resize(node.rows.velocities(), T::zero());
+        let data = node.data(inputs);
+        node.rows.transpose_times(data.jacobian, &self.impulses, &mut self.change);
+        data.solve_mass(&mut self.change);
+        let free = node.rows.entries() + node.rows.squares();
+        let target = free + node.rows.velocities();
+        let limit = target + node.laws.len();
+        for (v, &change) in inputs[free..target].iter_mut().zip(&self.change) {
+            *v += change;
+        }
+        let velocities = &self.second.outputs[..node.rows.velocities()];
+        for &(block, _) in &self.parts {
+            let rows = &node.rows.blocks()[block];
+            let rebound = rows.times(rows.row(inputs, 0), velocities);
+            let target = &mut inputs[target + block];
+            if rebound.value() > target.value() {
+                *target = rebound;
+            }
+        }
+        for &(block, _) in &self.disks {
+            inputs[limit + block] = T::zero();
+        }
+    }
+
+    /// The problem of compression.
+    fn compress(
+        &mut self,
+        node: &CoupledContact,
+        inputs: &[T],
+        decided: impl Fn(usize) -> Option<Target>,
+    ) {
+        let data = node.data(inputs);
+        self.first.start_like(node);
+        let posed = &mut self.first.inputs;
+        posed.extend_from_slice(data.jacobian);
+        posed.extend_from_slice(&self.mass_factor);
+        posed.extend_from_slice(&self.velocity);
+        for (i, &target) in data.target.iter().enumerate() {
+            // A gap may close; what sets bodies in motion is for the step.
+            posed.push(if decided(i) == Some(Target::Gap) { target } else { T::zero() });
+        }
+        for (law, &limit) in node.laws.iter().zip(data.limit) {
+            posed.push(if law.is_limited() { T::zero() } else { limit });
+        }
+        posed.extend_from_slice(data.compliance);
+    }
+
+    /// The problem of restitution, from the end of compression.
+    fn expand(&mut self) {
+        let Phase { node, inputs, outputs, .. } = &self.first;
+        let data = node.data(inputs);
+        let (velocities, impulses) = outputs.split_at(node.rows.velocities());
+        let blocks = node.rows.blocks();
+        self.change.clear();
+        self.change.resize(velocities.len(), T::zero());
+        self.disks.clear();
+        for &(block, part) in &self.parts {
+            let stopped = impulses[blocks[block].first];
+            // Rounding may leave less than nothing.
+            let given = if stopped.value() > 0.0 { part * stopped } else { T::zero() };
+            blocks[block].add_times(data.row(block, 0), given, &mut self.change);
+            let borrowers = data.couples().filter(|(_, of)| *of == block);
+            self.disks.push((block, given));
+            self.disks.extend(borrowers.map(|(couple, _)| (couple, given)));
+        }
+        data.solve_mass(&mut self.change);
+        self.second.start_like(node);
+        let Phase { node: next, inputs: posed, .. } = &mut self.second;
+        posed.extend_from_slice(data.jacobian);
+        for &(of, _) in &self.disks {
+            next.add_disk(blocks[of].trees);
+            posed.resize(posed.len() + blocks[of].width(), T::zero());
+            posed.extend_from_slice(data.row(of, 1));
+            posed.extend_from_slice(data.row(of, 2));
+        }
+        posed.extend_from_slice(data.mass_factor);
+        posed.extend(velocities.iter().zip(&self.change).map(|(&v, &change)| v + change));
+        // A contact that gives way goes on where compression has left it.
+        let targets = posed.len();
+        for (i, block) in blocks.iter().enumerate() {
+            posed.push(data.target[i] - data.compliance[i] * impulses[block.first]);
+        }
+        for &(of, given) in self.disks.iter().filter(|(of, _)| blocks[*of].normal == *of) {
+            posed[targets + of] -= data.compliance[of] * given;
+        }
+        let nothing = std::iter::repeat_n(T::zero(), self.disks.len());
+        posed.extend(nothing.clone());
+        posed.extend_from_slice(data.limit);
+        posed.extend(self.disks.iter().map(|&(of, given)| data.limit[of] * given));
+        posed.extend_from_slice(data.compliance);
+        posed.extend(nothing);
+    }
+
+    /// The impulses of both phases, and what contacts did with them.
+    fn gather(&mut self) {
+        let Restitution { first, second, disks, impulses, modes, .. } = self;
+        let velocities = first.node.rows.velocities();
+        let more = &second.outputs[velocities..];
+        impulses.clear();
+        impulses.extend_from_slice(&first.outputs[velocities..]);
         for (impulse, &more) in impulses.iter_mut().zip(more) {
             *impulse += more;
         }
-        for (mode, &now) in modes.iter_mut().zip(&self.solution.modes) {
+        modes.clone_from(&first.solution.modes);
+        for (mode, &now) in modes.iter_mut().zip(&second.solution.modes) {
             // What is apart at the end had its impulse in compression.
             if now != Mode::Break {
                 *mode = now;
             }
         }
-        let disks = &self.node.rows.blocks()[node.laws.len()..];
-        for (k, (&(of, given), disk)) in self.disks.iter().zip(disks).enumerate() {
-            let first = node.rows.blocks()[of].first;
+        let own = first.node.laws.len();
+        let blocks = first.node.rows.blocks();
+        for (k, &(of, given)) in disks.iter().enumerate() {
+            let (at, disk) = (blocks[of].first, second.node.rows.blocks()[own + k].first);
             for r in 1..3 {
-                impulses[first + r] += more[disk.first + r];
+                impulses[at + r] += more[disk + r];
             }
-            if !node.laws[of].borrows() {
-                impulses[first] += given;
+            if blocks[of].normal == of {
+                impulses[at] += given;
             }
             if given.value() > 0.0 {
-                modes[of] = self.solution.modes[node.laws.len() + k];
+                modes[of] = second.solution.modes[own + k];
             }
         }
-        node.data(inputs).lend(impulses);
-        let ContactSolution { report: second, residuals, .. } = self.solution;
-        report.report = both(report.report, second);
-        report.residuals = report.residuals.max(residuals);
+        first.node.data(&first.inputs).lend(impulses);
     }
 
-    /// The problem of restitution, from the end of compression.
-    fn pose(&mut self, node: &CoupledContact, inputs: &[T], outputs: &[T]) {
-        let data = node.data(inputs);
-        let (velocities, impulses) = outputs.split_at(node.rows.velocities());
-        let blocks = node.rows.blocks();
-        self.free.clear();
-        self.free.resize(velocities.len(), T::zero());
-        self.disks.clear();
-        for &(block, part) in &self.parts {
-            let given = part * impulses[blocks[block].first];
-            blocks[block].add_times(data.row(block, 0), given, &mut self.free);
-            let borrowers = data.couples().filter(|(_, of)| *of == block);
-            self.disks.push((block, given));
-            self.disks.extend(borrowers.map(|(couple, _)| (couple, given)));
+    /// Adds the impulses of both phases to those of the step, and says what contacts did and how all was solved.
+    pub fn add_to(&self, impulses: &mut [T], modes: &mut [Mode], report: &mut IslandReport) {
+        for (impulse, &more) in impulses.iter_mut().zip(&self.impulses) {
+            *impulse += more;
         }
-        data.solve_mass(&mut self.free);
-        for (free, &v) in self.free.iter_mut().zip(velocities) {
-            *free += v;
+        let rebounds = |block: usize| self.disks.iter().any(|(of, _)| *of == block);
+        for (block, (mode, &before)) in modes.iter_mut().zip(&self.modes).enumerate() {
+            // What has rebounded had its friction before; what is apart at the end, its impulse.
+            if (*mode == Mode::Break) != rebounds(block) {
+                *mode = before;
+            }
         }
-        self.node.rows.clone_from(&node.rows);
-        self.node.laws.clone_from(&node.laws);
-        (self.node.tolerance, self.node.method) = (node.tolerance, ContactMethod::Newton);
-        self.node.keep = false;
-        self.inputs.clear();
-        self.inputs.extend_from_slice(data.jacobian);
-        for &(of, _) in &self.disks {
-            self.node.add_disk(blocks[of].trees);
-            let start = self.inputs.len();
-            self.inputs.resize(start + blocks[of].width(), T::zero());
-            self.inputs.extend_from_slice(data.row(of, 1));
-            self.inputs.extend_from_slice(data.row(of, 2));
+        for Phase { solution, .. } in [&self.first, &self.second] {
+            report.report = both(report.report, solution.report);
+            report.residuals = report.residuals.max(solution.residuals);
         }
-        self.inputs.extend_from_slice(data.mass_factor);
-        self.inputs.extend_from_slice(&self.free);
-        // A contact that yields goes on where compression has left it.
-        let targets = self.inputs.len();
-        for (i, block) in blocks.iter().enumerate() {
-            self.inputs.push(data.target[i] - data.compliance[i] * impulses[block.first]);
-        }
-        for &(of, given) in self.disks.iter().filter(|(of, _)| blocks[*of].normal == *of) {
-            self.inputs[targets + of] -= data.compliance[of] * given;
-        }
-        let nothing = std::iter::repeat_n(T::zero(), self.disks.len());
-        self.inputs.extend(nothing.clone());
-        for (i, law) in node.laws.iter().enumerate() {
-            self.inputs.push(if law.is_limited() { T::zero() } else { data.limit[i] });
-        }
-        self.inputs.extend(self.disks.iter().map(|&(of, given)| data.limit[of] * given));
-        self.inputs.extend_from_slice(data.compliance);
-        self.inputs.extend(nothing);
     }
 }
 
-/// How a problem was solved that is two, one after the other.
+/// How a problem was solved that is two.
 fn both(first: Report, second: Report) -> Report {
     let worse = if first.status.is_solved() { second } else { first };
     Report {

@@ -18,9 +18,6 @@ pub(crate) fn rebound_speed<T: Real>(system: &System<T>, pair: usize, approach: 
     }
 }
 
-/// Of what is hardly stopped, because forces do so, no more comes back than of this part of the approach.
-pub(super) const LEAST_STOPPED: f64 = 0.5;
-
 /// The part of the normal impulse of a contact with normal row `row` that it gives back: see [`poisson`](super::poisson).
 pub(super) fn returned_part<T: Real>(
     system: &System<T>,
@@ -29,10 +26,7 @@ pub(super) fn returned_part<T: Real>(
     row: &[T],
 ) -> T {
     let approach = -along(motion, point, row, |tree| tree.velocity);
-    let stopped = -along(motion, point, row, |tree| tree.free_velocity);
-    let rebound = rebound_speed(system, point.pair, approach);
-    let least = approach * LEAST_STOPPED;
-    rebound / if stopped.value() > least.value() { stopped } else { least }
+    rebound_speed(system, point.pair, approach) / approach
 }
 
 /// The derivatives of the speed of a rebound.

@@ -290,6 +290,11 @@ impl<T: Real> Articulation<T> {
         }
     }
 
+    /// Adds M of a tree to `inertia`, row-major.
+    pub(super) fn push_inertia(&self, tree: usize, inertia: &mut Vec<T>) {
+        inertia.extend_from_slice(self.blocks.block(tree).1);
+    }
+
     /// Copies what derivatives of the step need of another one.
     pub(super) fn keep(&mut self, other: &Articulation<T>) {
         self.kinematics.clone_from(&other.kinematics);

@@ -6,7 +6,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::{Articulation, BodyPose, FreeBody, StateForces, TreeMotion};
 use crate::ad::Real;
-use crate::linalg::norm;
+use crate::linalg::{cholesky, norm};
 use crate::model::{Integrator, Model, System};
 use crate::spatial::rotation_matrix;
 use crate::state::{NV, State};
@@ -104,6 +104,33 @@ impl<T: Real> FreeMotion<T> {
     /// The free body that a tree is, if it is one.
     pub fn lone_of(&self, tree: usize) -> Option<&FreeBody<T>> {
         self.trees[tree].0.map(|place| &self.lone[place])
+    }
+
+    /// Adds L with M = L L' of a tree to `factor`, row-major and lower triangular: what an impact feels, in which nothing is damped.
+    pub fn push_inertia_factor(&self, system: &System<T>, tree: usize, factor: &mut Vec<T>) {
+        let System { model, parameters, .. } = *system;
+        let start = factor.len();
+        let n = model.trees[tree].v.len();
+        if model.trees[tree].lone {
+            let body = model.trees[tree].bodies[0];
+            let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
+            factor.resize(start + n * n, T::zero());
+            for i in 0..3 {
+                factor[start + i * (n + 1)] = mass;
+                for k in 0..=i {
+                    factor[start + (3 + i) * n + 3 + k] = inertia[(i, k)];
+                }
+            }
+        } else {
+            self.articulation.push_inertia(tree, factor);
+        }
+        let own = &mut factor[start..];
+        (0..n).for_each(|i| own[i * n + i + 1..(i + 1) * n].fill(T::zero()));
+        if !cholesky(own, n) {
+            // Said so by `is_admissible`; what is computed with it stays finite.
+            own.fill(T::zero());
+            (0..n).for_each(|i| own[i * (n + 1)] = T::one());
+        }
     }
 
     /// A body that does not move.

@@ -42,7 +42,7 @@ impl Conditions {
             return false;
         }
         let (_, contacts) = workspace.parts();
-        if contacts.are_followed() {
+        if contacts.follow_impacts() {
             return false;
         }
         self.reserve(contacts);

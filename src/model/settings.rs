@@ -163,7 +163,7 @@ pub struct Settings {
     pub baumgarte: f64,
     /// Approach speed in m/s below which an impact has no restitution.
     pub restitution_threshold: f64,
-    /// Whose law of restitution impacts obey.
+    /// Whose law of restitution impacts obey; with another solver than the coupled one, or smoothed contact, it is Newton's.
     pub restitution_law: RestitutionLaw,
     /// Speed in m/s, along the tangents at the start of the step, up to which a contact of a pair with
     /// two regimes of friction has the static coefficient.
@@ -190,6 +190,13 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether impacts rebound by Poisson's law: of exact contact by the coupled solver.
+    pub fn rebounds_by_impulse(&self) -> bool {
+        self.restitution_law == RestitutionLaw::Poisson
+            && self.solver == ContactSolver::Coupled
+            && self.smoothing == 0.0
+    }
+
     /// The defaults, with a step of `time_step` seconds.
     pub fn new(time_step: f64) -> Settings {
         Settings {

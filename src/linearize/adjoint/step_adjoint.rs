@@ -121,7 +121,7 @@ impl StepAdjoint {
         let admissible = (0..motion.trees()).all(|tree| motion.is_admissible(tree));
         // Stages of lone bodies, which a model has that was made for another integrator, are not known here.
         let mixed = staged && model.has_state_forces() && model.trees.iter().any(|tree| tree.lone);
-        let by_conditions = are_by_conditions(settings) && !contacts.are_followed();
+        let by_conditions = are_by_conditions(settings) && !contacts.follow_impacts();
         if !are_forces(model) || !admissible || !by_conditions || mixed {
             return false;
         }
