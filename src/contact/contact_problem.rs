@@ -147,17 +147,17 @@ impl<T: Real> ContactProblem<T> {
             self.strike(posed, island);
         }
         let mut report = self.solve_posed(posed, island);
-        if !self.restitution.is_empty() {
-            let (_, impulses) = self.outputs.split_at_mut(self.node.rows.velocities());
-            self.restitution.add_to(impulses, &mut self.solution.modes, &mut report);
-            self.node.data(&self.inputs).lend(impulses);
-        }
         report.report.margin = report.report.margin.min(self.margin());
         let coupled = posed.system.settings.solver == ContactSolver::Coupled;
         // What nothing can move is as far from its target as before, in a problem that is solved.
         let stuck = coupled && report.residuals.complementarity > APPRECIABLE;
         if !report.report.status.is_solved() || stuck {
             report.conflict = self.conflict(posed, island);
+        }
+        if !self.restitution.is_empty() {
+            let (_, impulses) = self.outputs.split_at_mut(self.node.rows.velocities());
+            self.restitution.add_to(impulses, &mut self.solution.modes, &mut report);
+            self.node.data(&self.inputs).lend(impulses);
         }
         self.report = report;
     }

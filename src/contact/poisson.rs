@@ -14,11 +14,14 @@
 //! all that the contact has in this phase, as disks add up. Motors, damping and dry friction of joints take time to act: they
 //! have no part in this. Nor has the speed at which a penetration is pushed out.
 //!
-//! Then the step goes on as any other, with these impulses beside its forces. What has rebounded ends it as fast as it was
-//! thrown back, which is the target w of a contact without friction: forces of the step change its normal impulse, as by
-//! Newton's law, and not its rebound. So one contact without friction, or through the centre of mass, rebounds exactly as by
-//! Newton's law. One beside it with friction does not: where friction stops the slip or turns it round in the impact, Newton's
-//! law can gain energy, Poisson's does not.
+//! Then the step goes on as any other, with these impulses beside its forces. What has rebounded ends it no slower than it was
+//! thrown back, w, without further friction: forces of the step change its normal impulse, as by Newton's law, and not its
+//! rebound. So one contact without friction rebounds as by Newton's law. One with friction does not where that stops the slip or
+//! turns it round in the impact: Newton's law can gain energy there, Poisson's does not.
+//!
+//! As by Newton's law, what does not approach rebounds nothing: what is struck while it touches something else keeps what that
+//! contact had to bear. Friction is that of the impact: where forces of the step lift what rebounds, its normal impulse over the
+//! whole step is less than what friction had in the impact.
 
 use super::constraint::Target;
 use super::island_report::IslandReport;
@@ -133,8 +136,8 @@ impl<T: Real> Restitution<T> {
         &mut self.mass_factor
     }
 
-    /// Solves both phases, and changes the `inputs` of the problem of the step, `node`, to what comes after them. `target` is
-    /// what decided about a block, and of what it poses by itself.
+    /// Solves both phases, and changes the `inputs` of the problem of the step, `node`, to what comes after them. `decided`:
+    /// what decided about the target of a block, if it has one.
     pub fn strike(
         &mut self,
         node: &CoupledContact,
@@ -146,6 +149,19 @@ impl<T: Real> Restitution<T> {
         self.expand();
         self.second.solve();
         self.gather();
+        let velocities = &self.second.outputs[..node.rows.velocities()];
+        let target = node.rows.entries() + node.rows.squares() + node.rows.velocities();
+        for &(block, _) in &self.parts {
+            let rows = &node.rows.blocks()[block];
+            // Its compliance is that of all impulses, those of the phases among them.
+            let compliance = inputs[target + 2 * node.laws.len() + block];
+            let given_way = compliance * self.impulses[rows.first];
+            let rebound = rows.times(rows.row(inputs, 0), velocities) + given_way;
+            let target = &mut inputs[target + block];
+            if rebound.value() > target.value() {
+                *target = rebound;
+            }
+        }
         // What has rebounded has its normal impulse from the step, and its friction from here.
         for &(block, _) in &self.disks {
             self.impulses[node.rows.blocks()[block].first] = T::zero();
@@ -156,23 +172,12 @@ impl<T: Real> Restitution<T> {
         let data = node.data(inputs);
         node.rows.transpose_times(data.jacobian, &self.impulses, &mut self.change);
         data.solve_mass(&mut self.change);
-        let free = node.rows.entries() + node.rows.squares();
-        let target = free + node.rows.velocities();
-        let limit = target + node.laws.len();
+        let free = target - node.rows.velocities();
         for (v, &change) in inputs[free..target].iter_mut().zip(&self.change) {
             *v += change;
         }
-        let velocities = &self.second.outputs[..node.rows.velocities()];
-        for &(block, _) in &self.parts {
-            let rows = &node.rows.blocks()[block];
-            let rebound = rows.times(rows.row(inputs, 0), velocities);
-            let target = &mut inputs[target + block];
-            if rebound.value() > target.value() {
-                *target = rebound;
-            }
-        }
         for &(block, _) in &self.disks {
-            inputs[limit + block] = T::zero();
+            inputs[target + node.laws.len() + block] = T::zero();
         }
     }
 

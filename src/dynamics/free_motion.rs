@@ -127,9 +127,8 @@ impl<T: Real> FreeMotion<T> {
         let own = &mut factor[start..];
         (0..n).for_each(|i| own[i * n + i + 1..(i + 1) * n].fill(T::zero()));
         if !cholesky(own, n) {
-            // Said so by `is_admissible`; what is computed with it stays finite.
+            // No problem is posed with this, and that is told.
             own.fill(T::zero());
-            (0..n).for_each(|i| own[i * (n + 1)] = T::one());
         }
     }
 
