@@ -106,7 +106,8 @@ impl<T: Real> FreeMotion<T> {
         self.trees[tree].0.map(|place| &self.lone[place])
     }
 
-    /// Adds L with M = L L' of a tree to `factor`, row-major and lower triangular: what an impact feels, in which nothing is damped.
+    /// Adds L with M = L L' of a tree to `factor`, row-major and lower triangular, in the velocities of its [motion](Self::tree):
+    /// what an impact feels, in which nothing is damped. Zeros where M is not positive definite.
     pub fn push_inertia_factor(&self, system: &System<T>, tree: usize, factor: &mut Vec<T>) {
         let System { model, parameters, .. } = *system;
         let start = factor.len();

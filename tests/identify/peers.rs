@@ -190,9 +190,8 @@ fn recordings_are_held_out_alike() {
 fn falls(count: usize) -> (Experiment, Vec<Trajectory>) {
     let scene = ball();
     let parameters = vec![free(&scene, "gravity/z", -8.0, [-12.0, -5.0])];
-    // Halves of recordings are for fewer of them: `whole_rollouts_with_caps_starts_and_halves_have_the_same_bits`.
-    let plain = Experiment::new("falls", scene, parameters, NOISE);
-    let experiment = Experiment { profiles: false, half_samples: Some(0), ..plain };
+    let experiment =
+        Experiment { profiles: false, ..Experiment::new("falls", scene, parameters, NOISE) };
     let mut random = Random(3);
     let mut fall = || {
         let mut start = experiment.scene.state.clone();

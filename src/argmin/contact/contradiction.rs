@@ -5,7 +5,6 @@
 //! where sum_i r_i w_i = 0. If some r_i is not 0 there, the r_i prove that nothing meets the conditions whose r_i they
 //! are (the lemma of Farkas); all others take no part in it. Friction sets no condition on velocities.
 
-use super::law::Support;
 use super::problem::{ContactData, Delassus};
 use crate::linalg::{cholesky, dot, norm, solve_lower, solve_lower_transpose};
 
@@ -66,7 +65,7 @@ fn conditions(
     delassus.assemble(data);
     let scale = delassus.velocity_scale();
     for (i, (block, &law)) in data.blocks().iter().zip(data.laws).enumerate() {
-        if law.support() == Support::Limited || law.has_only_friction() || !counts(i) {
+        if law.is_limited() || law.has_only_friction() || !counts(i) {
             continue;
         }
         let mut row = vec![0.0; data.rows.velocities()];

@@ -9,7 +9,7 @@ use crate::linalg::{Elimination, dot, solve_lower, solve_lower_transpose, times_
 ///
 /// Inputs, one after the other (with [`BlockRows`] for the layout of J, and one number a block for
 /// the last three): J; L of each tree, row-major, lower triangular; v_p (one number a velocity);
-/// target along the first row (m/s); mu of a cone or pyramid, largest impulse of an interval (N s),
+/// target along the first row (m/s); mu of a cone or pyramid, largest impulse of an interval or disk (N s),
 /// unused otherwise; compliance c along the first row (1/kg), of a couple that of its contact.
 /// Outputs: v+, then lambda, one number a row (N s).
 #[derive(Debug, Default)]
@@ -85,7 +85,8 @@ impl CoupledContact {
         self.laws.push(Law::of_couple());
     }
 
-    /// Adds friction of a given strength on two trees, or one if they are the same.
+    /// Adds friction of a given strength, N s, its limit, on two trees, or one if they are the same: rows and limit stand with
+    /// those of other blocks.
     pub fn add_disk(&mut self, trees: [usize; 2]) {
         self.add(Law::of_disk(), trees);
     }
@@ -135,7 +136,7 @@ pub(crate) struct ContactData<'a, T> {
     pub free: &'a [T],
     /// Least velocity along the first row of each block.
     pub target: &'a [T],
-    /// mu of each cone, largest impulse of each interval.
+    /// mu of each cone, largest impulse of each interval and disk.
     pub limit: &'a [T],
     pub compliance: &'a [T],
 }
