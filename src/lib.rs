@@ -133,6 +133,8 @@
 //!   Prentice-Hall 1981. Orders of elimination.
 //! - `Gilardi02`: G. Gilardi, I. Sharf, "Literature survey of contact dynamics modelling", Mechanism and Machine Theory 37
 //!   (10), 2002. Contacts that yield.
+//! - `Gilbert88`: E. G. Gilbert, D. W. Johnson, S. S. Keerthi, "A fast procedure for computing the distance between complex
+//!   objects in three-dimensional space", IEEE Journal of Robotics and Automation 4 (2), 1988. Nearest points of polyhedra.
 //! - `Glocker95`: C. Glocker, F. Pfeiffer, "Multiple impacts with friction in rigid multibody systems", Nonlinear Dynamics 7,
 //!   1995. Impacts in two phases by Poisson's hypothesis.
 //! - `Golub13`: G. H. Golub, C. F. Van Loan, "Matrix Computations", fourth edition, Johns Hopkins

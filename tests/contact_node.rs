@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use nalgebra::Matrix6;
 use stiction::ad::{self, NodeRule, Real, with_node_rule};
 use stiction::argmin::{ContactSolution, CoupledContact, Law, Mode};
 
@@ -445,4 +446,125 @@ fn blocks_differentiate_as_dense_matrices_do() {
             assert!(apart(a, b) < 1e-9, "{speed}, {name}: {:e}", apart(a, b));
         }
     }
+}
+
+/// A link that jams between two others, of an arm of six joints with dry friction: two joints are held by one contact, whose rows are
+/// nearly of rank two, at the edge of its cone, while the others turn. Who carries how much is not unique, and the friction of a joint
+/// is a hundred-thousandth of that of the contact.
+#[test]
+fn a_jam_with_dry_friction_in_its_joints_goes_on_from_the_last_step() {
+    struct Step {
+        contact: [[f64; 2]; 3],
+        /// L to the -T, row by row from the diagonal on.
+        inverse: [f64; 21],
+        free: [f64; 6],
+        target: f64,
+        compliance: f64,
+    }
+    let mut node = CoupledContact { tolerance: 1e-10, ..CoupledContact::default() };
+    let tree = node.rows.add_tree(6);
+    node.add(Law::Coulomb, [tree; 2]);
+    (0..6).for_each(|_| node.add(Law::Interval, [tree; 2]));
+    let inputs = |step: &Step| {
+        let mut inverse = Matrix6::zeros();
+        let places = (0..6).flat_map(|row| (row..6).map(move |column| (row, column)));
+        places.zip(step.inverse).for_each(|(place, entry)| inverse[place] = entry);
+        // Column by column, of the transpose: row by row.
+        let factor = inverse.try_inverse().unwrap();
+        let rows = step.contact.iter().flat_map(|[a, b]| [*a, *b, 0.0, 0.0, 0.0, 0.0]);
+        let mut x: Vec<f64> = rows.chain(Matrix6::identity().iter().copied()).collect();
+        x.extend(factor.iter());
+        x.extend(step.free);
+        x.extend([step.target, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        x.extend([1.0, 2e-5, 2e-5, 2e-5, 2e-5, 2e-5, 2e-5]);
+        x.extend([step.compliance, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        x
+    };
+    let first = Step {
+        contact: [
+            [-0.007475608949668044, -0.05260906666723616],
+            [-0.0723603488997507, -0.1219889281871941],
+            [0.007878118159532486, 0.02520060601872725],
+        ],
+        inverse: [
+            1.3875596388877054,
+            -0.6157672768372026,
+            0.23564521691060297,
+            0.1691257913858608,
+            -0.01929152952435641,
+            -0.02013908399860228,
+            1.0691287733560022,
+            -0.2382681582076789,
+            0.04133645538758182,
+            -0.0029693545120730146,
+            -0.007165943173167022,
+            1.2967307206384697,
+            -0.8612397386491739,
+            0.047641246062813135,
+            0.04665575463627014,
+            8.67512390795599,
+            0.8226077916524415,
+            -0.618098549320617,
+            17.273043342020355,
+            -0.13117556777031408,
+            86.56935412642908,
+        ],
+        free: [
+            -0.016299246523438598,
+            0.06315317068652086,
+            6.557655632204835,
+            -14.693730408066319,
+            -1.1226185089874299,
+            7.604018771854755,
+        ],
+        target: 4.519830690274951e-9,
+        compliance: 2.902820437721174e-9,
+    };
+    let second = Step {
+        contact: [
+            [-0.007475608949555658, -0.05260906666701765],
+            [-0.072360348899783, -0.12198892818698005],
+            [0.007878118159544045, 0.025200606018758804],
+        ],
+        inverse: [
+            1.3877671794100817,
+            -0.6152272647220993,
+            0.23728543518267617,
+            0.16957961968281388,
+            -0.017382045211830715,
+            -0.02044201328450487,
+            1.073911015249988,
+            -0.23544359837085024,
+            0.030661368138696802,
+            -0.0029055997177623583,
+            -0.006440335975901651,
+            1.293907627028722,
+            -0.8745596975608689,
+            0.04856710836708175,
+            0.04771372446247829,
+            8.725657228108856,
+            0.8171010683166117,
+            -0.6227028581658649,
+            17.272370866905177,
+            -0.13037880008924943,
+            86.5701833628543,
+        ],
+        free: [
+            -0.016086138263343916,
+            0.06297528605794486,
+            6.5262706770093475,
+            -14.832991263270888,
+            -1.1198387458792745,
+            7.462076697437726,
+        ],
+        target: 4.477911097477971e-9,
+        compliance: 2.9223055841045643e-9,
+    };
+    let (_, mut solution) = run(&node, &inputs(&first));
+    assert!(solution.report.status.is_solved(), "{:?}", solution.report);
+    // Steps of Newton alone go from one edge of the cones to another.
+    let mut y = vec![0.0; node.output_len()];
+    f64::call(&node, &inputs(&second), &mut y, &mut solution, &mut Default::default());
+    let report = &solution.report;
+    assert!(report.status.is_solved() && report.iterations <= 25, "{report:?}");
 }

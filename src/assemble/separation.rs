@@ -10,7 +10,7 @@
 //! it. A round turns no joint by more than [`MOST_TURN`], beyond which arms are other ones; the next makes the rest of it.
 
 use crate::contact::{Contacts, Impulses};
-use crate::dynamics::{FreeMotion, Kinematics};
+use crate::dynamics::{BodySpeed, FreeMotion, Kinematics};
 use crate::model::{
     Joint, JointSlots, Model, Parameters, PushedApart, Scene, Settings, Solid, System,
 };
@@ -129,7 +129,7 @@ impl<'a> Slack<'a> {
         motion.start(&system, state, still, 1.0);
         motion.rest();
         for body in &mut motion.bodies {
-            (body.linear_speed, body.angular_speed) = (reach, 0.0);
+            body.speed = BodySpeed { linear: reach, ..BodySpeed::default() };
         }
     }
 

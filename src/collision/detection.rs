@@ -2,12 +2,13 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::approach::{approach, approach_of, radius, way, way_at_speed, way_of};
 use super::contact_point::ContactPoint;
 use super::pair_detection::{PairDetection, pose};
 use super::{Bounds, Pose, SweepAndPrune, WarmStart};
 use crate::ad::Real;
-use crate::dynamics::{BodyPose, FreeMotion};
-use crate::model::{Collider, Model, Plane, Solid, System};
+use crate::dynamics::{BodySpeed, FreeMotion};
+use crate::model::{Collider, Plane, Solid, System};
 
 /// Finds all points of all bodies that may touch something. Holds memory for reuse, and where each search began last time,
 /// which is where the next one begins: see [`WarmStart`].
@@ -132,31 +133,31 @@ impl<T: Real> Detection<T> {
         !self.apart.is_empty()
     }
 
-    /// Lists also the points of those that were left out which `speeds` of bodies (linear, m/s, and angular, rad/s) bring together in
+    /// Lists also the points of those that were left out which speeds of bodies bring together in
     /// the step; `inserted` is told where points come in between, and how many.
     pub(crate) fn add_reached(
         &mut self,
         system: &System<T>,
         motion: &FreeMotion<T>,
-        speeds: impl Fn(usize) -> [f64; 2],
+        speed: impl Fn(usize) -> BodySpeed,
         points: &mut Vec<ContactPoint<T>>,
         mut inserted: impl FnMut(usize, usize),
     ) {
         // Once of each: a collider is in many pairs.
         let way = |(collider, own): (usize, &Collider)| match own.body {
-            Some(body) => way_at_speeds(system, motion, collider, speeds(body)),
+            Some(body) => way_at_speed(system, motion, collider, &speed(body)),
             None => 0.0,
         };
         self.ways.clear();
         self.ways.extend(system.model.colliders.iter().enumerate().map(way));
         for k in 0..self.apart.len() {
-            let ((first, second), least) = self.apart[k];
-            if self.ways[first] + self.ways[second] < least || least == f64::INFINITY {
+            let (pair, least) = self.apart[k];
+            if least == f64::INFINITY || self.approach(system, motion, pair, &speed) < least {
                 continue;
             }
             self.apart[k].1 = f64::INFINITY;
-            self.reached.push((first, second));
-            let (place, count) = self.add(system, motion, (first, second), points);
+            self.reached.push(pair);
+            let (place, count) = self.add(system, motion, pair, points);
             inserted(place, count);
         }
     }
@@ -291,7 +292,10 @@ impl<T: Real> Detection<T> {
             let kept = self.earlier.get(next).filter(|(earlier, _)| *earlier == pair);
             let mut warm = kept.map_or(WarmStart::default(), |&(_, warm)| warm);
             let near = match at_hand {
-                true => 2.0 * (self.ways[pair.0] + self.ways[pair.1]) + self.smoothing,
+                true => {
+                    let free = |body: usize| motion.bodies[body].speed;
+                    2.0 * self.approach(system, motion, pair, free) + self.smoothing
+                }
                 false => f64::INFINITY,
             };
             let apart =
@@ -305,6 +309,19 @@ impl<T: Real> Detection<T> {
         // The next step writes into the other list.
         self.earlier.clear();
         self.earlier.reserve(self.warm.capacity());
+    }
+
+    /// How much nearer two colliders come in the step at most, at speeds by which they go their `ways`, m.
+    fn approach(
+        &self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        (first, second): (usize, usize),
+        speed: impl Fn(usize) -> BodySpeed,
+    ) -> f64 {
+        let pair = [first, second];
+        let places = pair.map(|k| self.poses[k].position.map(|x| x.value()));
+        approach(system, motion, pair, places, speed).min(self.ways[first] + self.ways[second])
     }
 
     /// Looks as far as another one did in its last step, to say what [`reach`](Self::reach) does, and to what was reached there.
@@ -346,10 +363,8 @@ impl<T: Real> Detection<T> {
             points,
         );
         for point in &mut points[start..] {
-            let way = |side: usize| {
-                bodies[side].map_or(0.0, |body| way_of(motion, body, &point.arms[side]))
-            };
-            point.near = point.gap.value() <= 2.0 * (way(0) + way(1)) + self.smoothing;
+            let way = 2.0 * approach_of(motion, bodies, &point.arms);
+            point.near = point.gap.value() <= way + self.smoothing;
         }
         apart
     }
@@ -387,53 +402,4 @@ impl<T: Real> Detection<T> {
 fn place<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> Pose<T> {
     let body = system.model.colliders[collider].body;
     pose(system, body.map(|body| &motion.bodies[body]), collider)
-}
-
-/// The radius of a ball about the centre of a collider that contains it, m.
-fn radius<T: Real>(system: &System<T>, collider: usize) -> f64 {
-    let (size, radius) = system.parameters.core(system.model, collider);
-    let size = size.map(|x| x.value());
-    system.model.colliders[collider].shape.bounding_radius(size.into()) + radius.value()
-}
-
-/// How far a point of a body at `distance` from its centre of mass goes at most in the step without
-/// contact, m.
-fn way_at<T: Real>(motion: &FreeMotion<T>, body: usize, distance: f64) -> f64 {
-    let BodyPose { linear_speed, angular_speed, .. } = motion.bodies[body];
-    way_at_speed(motion, body, [linear_speed, angular_speed], distance)
-}
-
-/// The same at a speed of the centre of mass and an angular one.
-fn way_at_speed<T: Real>(
-    motion: &FreeMotion<T>,
-    body: usize,
-    [linear, angular]: [f64; 2],
-    distance: f64,
-) -> f64 {
-    let Some(tree) = motion.bodies[body].tree else { return 0.0 };
-    motion.duration(tree).value() * (linear + angular * distance)
-}
-
-fn way_of<T: Real>(motion: &FreeMotion<T>, body: usize, arm: &Vector3<T>) -> f64 {
-    way_at(motion, body, arm.map(|x| x.value()).norm())
-}
-
-fn way<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> f64 {
-    let Some(body) = system.model.colliders[collider].body else { return 0.0 };
-    let BodyPose { linear_speed, angular_speed, .. } = motion.bodies[body];
-    way_at_speeds(system, motion, collider, [linear_speed, angular_speed])
-}
-
-/// How far a collider of a body goes at most in the step at these speeds of the body, m.
-fn way_at_speeds<T: Real>(
-    system: &System<T>,
-    motion: &FreeMotion<T>,
-    collider: usize,
-    speeds: [f64; 2],
-) -> f64 {
-    let model: &Model = system.model;
-    let Some(body) = model.colliders[collider].body else { return 0.0 };
-    let offset = system.parameters.collider_position(model, collider);
-    let offset = (offset - motion.bodies[body].center_of_mass).map(|x| x.value());
-    way_at_speed(motion, body, speeds, radius(system, collider) + offset.norm())
 }

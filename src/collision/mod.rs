@@ -17,6 +17,7 @@
 //! Sorting along one axis is enough to find what is near in scenes of tens of bodies; more are sorted in bands along another.
 //! Of the shapes of many parts a polyhedron has a tree of patches, and the height field is a grid that needs none.
 
+mod approach;
 mod box_box;
 mod capsule_capsule;
 mod capsule_convex;

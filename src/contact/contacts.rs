@@ -503,7 +503,7 @@ impl<T: Real> Contacts<T> {
             return;
         }
         let (velocities, outcomes) = (&self.velocities, &mut self.outcomes);
-        let speeds = |body| motion.speeds(system, body, velocities);
+        let speeds = |body| motion.speed(system, body, velocities);
         let mut more = 0;
         self.detection.add_reached(system, motion, speeds, &mut self.points, |place, count| {
             outcomes.splice(place..place, std::iter::repeat_with(|| None).take(count));

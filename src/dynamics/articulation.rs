@@ -16,8 +16,8 @@ use nalgebra::Vector3;
 
 use super::applied_forces::{applied_forces, damping};
 use super::{
-    BlockDiagonal, BodyPose, Crba, InverseDynamicsDerivatives, Kinematics, MassMatrix, Rnea,
-    RungeKutta, StateForces, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix,
+    BlockDiagonal, BodyPose, BodySpeed, Crba, InverseDynamicsDerivatives, Kinematics, MassMatrix,
+    Rnea, RungeKutta, StateForces, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix,
     runge_kutta,
 };
 use crate::ad::Real;
@@ -46,7 +46,7 @@ pub struct Articulation<T: Real> {
     admissible: Vec<bool>,
     duration: T,
     /// Speeds of the centres of mass of all bodies, and angular ones, without contact.
-    speeds: Vec<[f64; 2]>,
+    speeds: Vec<BodySpeed>,
     derivatives: InverseDynamicsDerivatives<T>,
     system: Vec<T>,
     solution: LuSolution,
@@ -241,12 +241,12 @@ impl<T: Real> Articulation<T> {
         let mut speeds = std::mem::take(&mut self.speeds);
         speeds.clear();
         let bodies = 0..system.model.bodies.len();
-        speeds.extend(bodies.map(|body| self.speeds_of(system, body, &self.free_velocity)));
+        speeds.extend(bodies.map(|body| self.speed_of(system, body, &self.free_velocity)));
         self.speeds = speeds;
     }
 
-    /// The speed of the centre of mass of a body, m/s, and its angular one, rad/s, at some velocities of all trees.
-    pub(super) fn speeds_of(&self, system: &System<T>, index: usize, velocities: &[T]) -> [f64; 2] {
+    /// How fast a body goes at some velocities of all trees.
+    pub(super) fn speed_of(&self, system: &System<T>, index: usize, velocities: &[T]) -> BodySpeed {
         let body = &self.kinematics.bodies[index];
         let center = system.parameters.center_of_mass(system.model, index);
         let at = (body.position - body.origin + body.rotation * center).map(|x| x.value());
@@ -259,7 +259,11 @@ impl<T: Real> Articulation<T> {
             angular += w.map(|x| x.value()) * rate;
         }
         let linear = linear + angular.cross(&at);
-        [norm(linear.as_slice()), norm(angular.as_slice())]
+        BodySpeed {
+            linear: norm(linear.as_slice()),
+            angular: norm(angular.as_slice()),
+            velocity: Some([linear, angular]),
+        }
     }
 
     /// Everything stays where it is if nothing touches it.
@@ -269,14 +273,12 @@ impl<T: Real> Articulation<T> {
 
     pub(super) fn pose(&self, system: &System<T>, body: usize, tree: usize) -> BodyPose<T> {
         let found = &self.kinematics.bodies[body];
-        let [linear_speed, angular_speed] = self.speeds[body];
         BodyPose {
             rotation: found.rotation,
             position: found.position,
             center_of_mass: system.parameters.center_of_mass(system.model, body),
             tree: Some(tree),
-            linear_speed,
-            angular_speed,
+            speed: self.speeds[body],
         }
     }
 

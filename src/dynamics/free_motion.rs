@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Articulation, BodyPose, FreeBody, StateForces, TreeMotion};
+use super::{Articulation, BodyPose, BodySpeed, FreeBody, StateForces, TreeMotion};
 use crate::ad::Real;
 use crate::linalg::{cholesky, norm};
 use crate::model::{Integrator, Model, System};
@@ -147,23 +147,15 @@ impl<T: Real> FreeMotion<T> {
             }
         };
         let center_of_mass = system.parameters.center_of_mass(model, index);
-        BodyPose {
-            rotation,
-            position,
-            center_of_mass,
-            tree: None,
-            linear_speed: 0.0,
-            angular_speed: 0.0,
-        }
+        BodyPose { rotation, position, center_of_mass, tree: None, speed: BodySpeed::default() }
     }
 
-    /// The speed of the centre of mass of a body, m/s, and its angular one, rad/s, at some velocities of all trees: those without
-    /// contact are in its [pose](BodyPose).
-    pub fn speeds(&self, system: &System<T>, body: usize, velocities: &[T]) -> [f64; 2] {
-        let Some(tree) = self.bodies[body].tree else { return [0.0; 2] };
+    /// How fast a body goes at some velocities of all trees: without contact is in its [pose](BodyPose).
+    pub fn speed(&self, system: &System<T>, body: usize, velocities: &[T]) -> BodySpeed {
+        let Some(tree) = self.bodies[body].tree else { return BodySpeed::default() };
         match &self.trees[tree] {
-            (Some(_), range) => lone_speeds(&velocities[range.clone()]),
-            (None, _) => self.articulation.speeds_of(system, body, velocities),
+            (Some(_), range) => lone_speed(&velocities[range.clone()]),
+            (None, _) => self.articulation.speed_of(system, body, velocities),
         }
     }
 
@@ -318,18 +310,17 @@ impl<T: Real> FreeMotion<T> {
 }
 
 /// How fast a free body goes and turns at its velocities.
-fn lone_speeds<T: Real>(velocities: &[T]) -> [f64; 2] {
-    [0, 3].map(|k| norm(&[0, 1, 2].map(|i| velocities[k + i].value())))
+fn lone_speed<T: Real>(velocities: &[T]) -> BodySpeed {
+    let [linear, angular] = [0, 3].map(|k| norm(&[0, 1, 2].map(|i| velocities[k + i].value())));
+    BodySpeed { linear, angular, velocity: None }
 }
 
 fn lone_pose<T: Real>(free: &FreeBody<T>, tree: usize) -> BodyPose<T> {
-    let [linear_speed, angular_speed] = lone_speeds(&free.free_velocity);
     BodyPose {
         rotation: free.rotation,
         position: free.position,
         center_of_mass: free.center_of_mass,
         tree: Some(tree),
-        linear_speed,
-        angular_speed,
+        speed: lone_speed(&free.free_velocity),
     }
 }

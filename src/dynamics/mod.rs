@@ -101,4 +101,4 @@ pub use rnea_tangent::{Direction, RneaTangent, inverse_dynamics_jvp};
 pub use runge_kutta::{RungeKutta, runge_kutta};
 pub use state_forces::StateForces;
 pub(crate) use tendon_pull::{TendonMobility, tendon_length, tendon_line, tendon_sum};
-pub use tree_motion::{BodyPose, TreeMotion};
+pub use tree_motion::{BodyPose, BodySpeed, TreeMotion};

@@ -13,10 +13,20 @@ pub struct BodyPose<T> {
     pub center_of_mass: Vector3<T>,
     /// The tree it is part of; nothing if it does not move.
     pub tree: Option<usize>,
-    /// Speed of the centre of mass without contact, m/s.
-    pub linear_speed: f64,
-    /// Angular speed without contact, rad/s.
-    pub angular_speed: f64,
+    /// How fast it goes without contact.
+    pub speed: BodySpeed,
+}
+
+/// How fast a body goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BodySpeed {
+    /// Speed of the centre of mass, m/s.
+    pub linear: f64,
+    /// Angular speed, rad/s.
+    pub angular: f64,
+    /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) in the world, if the body is one of a tree: these go together,
+    /// and approach each other much more slowly than they move.
+    pub velocity: Option<[Vector3<f64>; 2]>,
 }
 
 /// A tree over one step, in the coordinates that the contact problem is posed in: of a lone body the velocity

@@ -60,7 +60,6 @@ pub(super) fn constant(body: &BodyPose<f64>) -> BodyPose<Lanes> {
         position: body.position.map(Lanes::constant),
         center_of_mass: body.center_of_mass.map(Lanes::constant),
         tree: body.tree,
-        linear_speed: body.linear_speed,
-        angular_speed: body.angular_speed,
+        speed: body.speed,
     }
 }

@@ -33,8 +33,12 @@ pub struct Edge {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polyhedron {
     vertices: Vec<Vector3<f64>>,
+    /// The same where they are few, by coordinate, some side by side; the first once more where there are no others.
+    blocks: Vec<[[f64; WIDTH]; 3]>,
     faces: Vec<Face>,
     edges: Vec<Edge>,
+    /// Of each edge, the cosine of half the angle between the normals of its faces.
+    half_turns: Vec<f64>,
     /// The vertices of each face, counter-clockwise seen from outside.
     corners: Vec<usize>,
     /// The edge from each corner of a face to the next.
@@ -64,6 +68,9 @@ pub const CYLINDER_SIDES: usize = 32;
 
 /// Vertices that are all looked at rather than searched, at most.
 const FEW: usize = 64;
+
+/// Vertices that are looked at side by side.
+const WIDTH: usize = 8;
 
 impl Polyhedron {
     /// The convex hull of points, m. Triangles in one plane become one face; points inside of the hull, of
@@ -182,6 +189,11 @@ impl Polyhedron {
                 edges.push(Edge { ends: [a, b], faces: [face, other] });
             }
         }
+        let half_turn = |edge: &Edge| {
+            let [first, other] = edge.faces.map(|face| faces[face].normal);
+            (0.5 * (1.0 + first.dot(&other))).max(0.0).sqrt()
+        };
+        let half_turns = edges.iter().map(half_turn).collect();
         let mut sides = Vec::with_capacity(corners.len());
         for Face { range, .. } in &faces {
             let own = &corners[range.clone()];
@@ -214,10 +226,17 @@ impl Polyhedron {
         };
         let firsts = (0..=vertices.len()).map(first).collect();
         let around = about.concat();
+        let block = |own: &[Vector3<f64>]| {
+            [0, 1, 2].map(|k| std::array::from_fn(|at| own.get(at).unwrap_or(&vertices[0])[k]))
+        };
+        let few = if vertices.len() <= FEW { &vertices[..] } else { &[] };
+        let blocks = few.chunks(WIDTH).map(block).collect();
         let mut made = Polyhedron {
+            blocks,
             vertices,
             faces,
             edges,
+            half_turns,
             corners,
             sides,
             firsts,
@@ -283,14 +302,35 @@ impl Polyhedron {
     /// 64 vertices the first of the lowest; of more one that is no higher than that by more than a few times the distance
     /// of corners from the planes of their faces, at most a millionth of the extent. Infinity if the direction is no number.
     pub fn lowest(&self, direction: &Vector3<f64>) -> (usize, f64) {
+        if !self.blocks.is_empty() {
+            return self.lowest_of_few(direction);
+        }
         let (upward, length) = (-direction, direction.norm());
         let vertices = &self.vertices;
         let mut search = Lowest { vertices, direction, upward, length, lowest: (0, f64::INFINITY) };
-        match vertices.len() {
-            0..=FEW => (0..vertices.len()).for_each(|vertex| search.take(vertex)),
-            _ => self.patches.search(&mut search),
-        }
+        self.patches.search(&mut search);
         search.lowest
+    }
+
+    fn lowest_of_few(&self, direction: &Vector3<f64>) -> (usize, f64) {
+        let heights = |[x, y, z]: &[[f64; WIDTH]; 3]| -> [f64; WIDTH] {
+            std::array::from_fn(|k| direction.x * x[k] + direction.y * y[k] + direction.z * z[k])
+        };
+        let mut least = [f64::INFINITY; WIDTH];
+        for block in &self.blocks {
+            let heights = heights(block);
+            for (least, height) in least.iter_mut().zip(heights) {
+                *least = if height < *least { height } else { *least };
+            }
+        }
+        let least = least.into_iter().fold(f64::INFINITY, f64::min);
+        // Again, for the first of them.
+        for (at, block) in self.blocks.iter().enumerate() {
+            if let Some(k) = heights(block).iter().position(|&height| height == least) {
+                return (at * WIDTH + k, least);
+            }
+        }
+        (0, f64::INFINITY)
     }
 
     /// Searches its patches. Faces and edges are [those](Self::own_faces) of their first vertex.
@@ -306,6 +346,12 @@ impl Polyhedron {
     /// The edges of whose ends a vertex is the first.
     pub(crate) fn own_edges(&self, vertex: usize) -> Range<usize> {
         self.firsts[vertex][1]..self.firsts[vertex + 1][1]
+    }
+
+    /// Of each edge, the cosine of half the angle between the normals of its faces: no normal between these has a larger
+    /// product with anything than the larger one of theirs over this.
+    pub(crate) fn half_turns(&self) -> &[f64] {
+        &self.half_turns
     }
 
     /// The faces about a vertex.

@@ -168,7 +168,7 @@ impl<T: Real> Impacts<T> {
                     .filter_map(|(body, arm)| {
                         let pose = &motion.bodies[(*body)?];
                         let arm = arm.map(|x| x.value()).norm();
-                        Some(pose.linear_speed + pose.angular_speed * arm)
+                        Some(pose.speed.linear + pose.speed.angular * arm)
                     })
                     .sum();
                 let rebound = rebound_speed(system, point.pair, T::constant(speed));

@@ -1,5 +1,6 @@
 //! Contact geometry of two moving shapes: invariants, oracles, derivatives.
 
+mod approach;
 mod boxes;
 mod broad_phase;
 mod capsules;

@@ -5,6 +5,7 @@ use nalgebra::Vector3;
 use super::super::hull::Hull;
 use super::cutting_planes::{Batch, Cuts, NONE, TIE, VERTICES, slack};
 use super::edge_pairs::{Pairs, best_edges};
+use super::gilbert_johnson_keerthi::{Simplex, near_points};
 use crate::collision::Pose;
 use crate::model::{Patch, PatchSearch};
 
@@ -54,11 +55,18 @@ pub struct WarmStart {
     edges: [u32; 2],
     /// Vertices of the other that bound the separation by faces of each, the last one first.
     cuts: [[u32; VERTICES]; 2],
+    /// Points that are near.
+    simplex: Simplex,
 }
 
 impl Default for WarmStart {
     fn default() -> Self {
-        WarmStart { faces: [NONE; 2], edges: [NONE; 2], cuts: [[NONE; VERTICES]; 2] }
+        WarmStart {
+            faces: [NONE; 2],
+            edges: [NONE; 2],
+            cuts: [[NONE; VERTICES]; 2],
+            simplex: Simplex::default(),
+        }
     }
 }
 
@@ -105,12 +113,32 @@ fn search<'a>(
     if pairs.apart || faces.iter().any(|search| search.apart) {
         return Err(faces.iter().map(|search| search.most).fold(pairs.most, f64::max));
     }
+    // Points that are near bound all axes, and those through the nearest ones are the best.
+    let begun = faces[0].most.max(faces[1].most);
+    let enough = (begun + margin(begun)).min(reach) - slack;
+    let near = near_points(hulls, second, [enough, reach], &mut warm.simplex);
+    if near.least > reach {
+        return Err(near.least);
+    }
+    let back = second.inverse();
+    let seen = [near.points[1], back.position + back.rotation * near.points[0]];
+    // Faces of the first that are worse than one of the other by more than the margin are not chosen, nor are faces of the other
+    // that are not better by it.
+    let known = faces[1].most;
+    let mut floor = known - 2.0 * margin(known);
     for (body, search) in faces.iter_mut().enumerate() {
+        if search.most.is_finite() && floor.is_finite() {
+            search.floor = floor.min(reach) - slack;
+        }
+        if near.distance.is_finite() {
+            search.cuts.bound_by(seen[body]);
+        }
         search.run();
         warm.faces[body] = search.best.0 as u32;
         if search.apart {
             return Err(search.most);
         }
+        floor = search.most + margin(search.most);
     }
     let [first, other] = faces.map(|search| search.best);
     let (face, best) = if other.1 > first.1 + margin(first.1) {
@@ -123,13 +151,17 @@ fn search<'a>(
 
     let enough = best + margin(best);
     pairs.enough = enough.min(reach);
-    let pairs = best_edges(cuts, pairs);
-    warm.edges = pairs.best.0.map(|edge| edge as u32);
-    if pairs.apart {
-        return Err(pairs.most);
+    // Where points are no further apart than that there are no such edges.
+    let near = near.distance <= pairs.enough - slack;
+    if !near {
+        pairs = best_edges(cuts, pairs);
+        warm.edges = pairs.best.0.map(|edge| edge as u32);
+        if pairs.apart {
+            return Err(pairs.most);
+        }
     }
     let pair = pairs.best;
-    let better = pair.1 > enough;
+    let better = !near && pair.1 > enough;
     let edges = better.then(|| Edges {
         flat: pair.2.cross(&normal).norm() <= FLAT,
         edges: pair.0,
@@ -147,6 +179,8 @@ struct BestFace<'a, 'b> {
     reach: f64,
     tie: f64,
     slack: f64,
+    /// What is worse than that is of no interest.
+    floor: f64,
     best: (usize, f64),
     /// The largest separation so far.
     most: f64,
@@ -160,7 +194,8 @@ impl<'a, 'b> BestFace<'a, 'b> {
     fn new(cuts: &'a mut Cuts<'b>, reach: f64, slack: f64) -> Self {
         let tie = TIE * cuts.hull.thickness();
         let best = (0, f64::NEG_INFINITY);
-        BestFace { cuts, reach, tie, slack, best, most: best.1, tied: false, apart: false }
+        let (floor, most) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        BestFace { cuts, reach, tie, slack, floor, best, most, tied: false, apart: false }
     }
 
     /// Begins with a face, if there is one.
@@ -213,7 +248,7 @@ impl PatchSearch for BestFace<'_, '_> {
     }
 
     fn enough(&self) -> f64 {
-        self.most - self.slack
+        self.floor.max(self.most - self.slack)
     }
 
     fn look(&mut self, vertices: &[usize]) -> bool {
@@ -221,7 +256,7 @@ impl PatchSearch for BestFace<'_, '_> {
         let mut batch = Batch::default();
         let enough = self.enough();
         for face in vertices.iter().flat_map(|&vertex| polyhedron.own_faces(vertex)) {
-            if batch.add(face, self.cuts.face_height(face, 0) >= enough) {
+            if batch.add(face, self.cuts.face_height(face, self.cuts.sharpest()) >= enough) {
                 self.take_all(&mut batch);
             }
         }

@@ -21,6 +21,9 @@ pub(super) fn slack(hulls: [&Hull<f64>; 2], second: &Pose<f64>) -> f64 {
         + 16.0 * f64::EPSILON * (second.position.norm() + radius(hulls[0]) + radius(hulls[1]))
 }
 
+/// By which part heights between two faces may be more than computed.
+const ROUNDING: f64 = 1e-12;
+
 /// Vertices that bound separations, at most.
 pub(super) const VERTICES: usize = 4;
 
@@ -37,6 +40,8 @@ pub(super) struct Cuts<'a> {
     seen: &'a Pose<f64>,
     /// The last one first, with their places without the scale of the hull.
     vertices: [(u32, Vector3<f64>); VERTICES],
+    /// Another point of it.
+    point: Option<Vector3<f64>>,
     /// The least and the largest scale of the hull.
     scale: [f64; 2],
 }
@@ -51,7 +56,7 @@ impl<'a> Cuts<'a> {
     ) -> Self {
         let scale = [hull.scale.min(), hull.scale.max()];
         let vertices = [(NONE, Vector3::zeros()); VERTICES];
-        let mut cuts = Cuts { hull, other, seen, vertices, scale };
+        let mut cuts = Cuts { hull, other, seen, vertices, point: None, scale };
         let known = |vertex: u32| (vertex as usize) < other.polyhedron.vertices().len();
         let kept = if kept.iter().all(|&vertex| known(vertex)) {
             *kept
@@ -64,6 +69,11 @@ impl<'a> Cuts<'a> {
 
     pub fn keep(&self) -> [u32; VERTICES] {
         self.vertices.map(|(vertex, _)| vertex)
+    }
+
+    /// Takes another point of the other polyhedron, as the hull sees it.
+    pub fn bound_by(&mut self, point: Vector3<f64>) {
+        self.point = Some(point.component_div(&self.hull.scale));
     }
 
     /// The vertex nearest to the hull, by the middles of both.
@@ -99,57 +109,75 @@ impl<'a> Cuts<'a> {
 
     /// No face nor edge of a patch separates by more.
     pub fn above(&self, patch: &Patch) -> f64 {
-        let [first, second] = [0, 1].map(|k| patch.height(&self.vertices[k].1));
+        let second = self.point.as_ref().unwrap_or(&self.vertices[1].1);
+        let [first, second] = [&self.vertices[0].1, second].map(|point| patch.height(point));
         scaled_height(first.min(second), self.scale)
     }
 
-    /// How high one of the vertices is above a face at most.
-    pub fn face_height(&self, face: usize, vertex: usize) -> f64 {
+    /// How high a point is above a face at most.
+    pub fn face_height(&self, face: usize, point: &Vector3<f64>) -> f64 {
         let face = &self.hull.polyhedron.faces()[face];
-        scaled_height(face.normal.dot(&self.vertices[vertex].1) - face.offset, self.scale)
+        scaled_height(face.normal.dot(point) - face.offset, self.scale)
     }
 
     /// Whether a face may separate by no less than `enough`.
     pub fn face_may_separate(&self, face: usize, enough: f64) -> bool {
-        (0..VERTICES).all(|vertex| self.face_height(face, vertex) >= enough)
+        self.vertices.iter().all(|(_, vertex)| self.face_height(face, vertex) >= enough)
     }
 
-    /// How high one of the vertices is above the higher of the two faces of an edge, without the scale of the hull.
-    pub fn edge_height(&self, edge: usize, vertex: usize) -> f64 {
+    /// What bounds edges best.
+    pub fn sharpest(&self) -> &Vector3<f64> {
+        self.point.as_ref().unwrap_or(&self.vertices[0].1)
+    }
+
+    /// How high a point is above the higher of the two faces of an edge, without the scale of the hull.
+    pub fn edge_height(&self, edge: usize, point: &Vector3<f64>) -> f64 {
         let polyhedron = self.hull.polyhedron;
         let Edge { ends, faces: [first, other] } = polyhedron.edges()[edge];
-        let way = self.vertices[vertex].1 - polyhedron.vertices()[ends[0]];
+        let way = point - polyhedron.vertices()[ends[0]];
         let faces = polyhedron.faces();
         faces[first].normal.dot(&way).max(faces[other].normal.dot(&way))
     }
 
-    /// No edge of less [height](Self::edge_height) may separate by `enough`.
+    /// No edge of less [height](Self::edge_height) may separate by `enough`; where that is positive, of less than this times the cosine
+    /// of half the turn at the edge.
     pub fn unscaled_low(&self, enough: f64) -> f64 {
-        (enough / self.scale[0]).min(0.0)
+        if enough > 0.0 {
+            enough / self.scale[1] * (1.0 - ROUNDING)
+        } else {
+            enough / self.scale[0]
+        }
     }
 
-    /// Whether an axis of an edge may separate by more than `enough`, as far as one of the vertices says: one between the
-    /// normals of its faces, a sum of both over its length.
-    fn edge_may(&self, edge: usize, vertex: usize, enough: f64) -> bool {
-        let height = self.edge_height(edge, vertex);
-        let longest = || {
-            let faces = self.hull.polyhedron.edges()[edge].faces;
-            let [first, other] = faces.map(|face| &self.hull.polyhedron.faces()[face].normal);
-            (2.0 / (1.0 + first.dot(other))).sqrt()
-        };
-        scaled_height(if height > 0.0 { height * longest() } else { height }, self.scale) > enough
+    /// Whether an axis of an edge may separate by more than `enough`, as far as a point says: one between the
+    /// normals of its faces.
+    fn edge_may(&self, edge: usize, point: &Vector3<f64>, enough: f64) -> bool {
+        let polyhedron = self.hull.polyhedron;
+        let Edge { ends, faces } = polyhedron.edges()[edge];
+        let way = point - polyhedron.vertices()[ends[0]];
+        let [first, other] = faces.map(|face| &polyhedron.faces()[face].normal);
+        let [low, high] = [first.dot(&way), other.dot(&way)];
+        let mut height = low.max(high);
+        // Within the arc the point's part in its plane is longer than along both ends.
+        let cos = first.dot(other);
+        if low > cos * high && high > cos * low {
+            let across = (high - cos * low).powi(2) / (1.0 - cos * cos);
+            height = height.max((low * low + across).sqrt() * (1.0 + ROUNDING));
+        }
+        scaled_height(height, self.scale) > enough
     }
 
     /// Whether an axis of an edge may separate by more than `enough`. What may is looked at in the middle of its axes.
     pub fn edge_may_separate(&mut self, edge: usize, enough: f64) -> bool {
-        if !(0..VERTICES).all(|vertex| self.edge_may(edge, vertex, enough)) {
+        let may = |point: &Vector3<f64>| self.edge_may(edge, point, enough);
+        if !self.point.as_ref().is_none_or(may) || !self.vertices.iter().all(|(_, at)| may(at)) {
             return false;
         }
         let polyhedron = self.hull.polyhedron;
         let [first, other] =
             polyhedron.edges()[edge].faces.map(|face| polyhedron.faces()[face].normal);
         self.cut(&(first + other).component_div(&self.hull.scale));
-        self.edge_may(edge, 0, enough)
+        self.edge_may(edge, &self.vertices[0].1, enough)
     }
 }
 

@@ -206,8 +206,10 @@ impl<'b, Take: FnMut(&mut Pairs<'b>, usize)> PatchSearch for EdgeSearch<'_, 'b, 
         let polyhedron = self.cuts.hull.polyhedron;
         let mut batch = Batch::default();
         let low = self.cuts.unscaled_low(self.enough());
+        let half_turns = polyhedron.half_turns();
         for edge in vertices.iter().flat_map(|&vertex| polyhedron.own_edges(vertex)) {
-            if batch.add(edge, self.cuts.edge_height(edge, 0) > low) {
+            let least = if low > 0.0 { low * half_turns[edge] } else { low };
+            if batch.add(edge, self.cuts.edge_height(edge, self.cuts.sharpest()) > least) {
                 self.take_all(&mut batch);
             }
         }

@@ -18,6 +18,7 @@ mod cutting_planes;
 mod edge_pairs;
 mod face;
 mod feature;
+mod gilbert_johnson_keerthi;
 
 use nalgebra::Vector3;
 

@@ -12,7 +12,7 @@
 //! modes, carries the derivatives.
 
 use super::super::contradiction::contradicts_itself;
-use super::super::law::{Law, mode};
+use super::super::law::{Law, Support, mode};
 use super::super::natural_residual::{
     SLIP_TOLERANCE, contact_residuals, final_residual, held_slip, margin, natural_argument,
     natural_residual,
@@ -112,6 +112,9 @@ pub(in crate::argmin::contact) struct Search {
     /// Whether Newton ends with the first step that does not halve the residual: of many trees, while there is another
     /// method that goes on from there.
     hasty: bool,
+    /// The same of few trees with dry friction in their joints from this residual to [`NEAR`]: so near a solution it converges at
+    /// once, or not at all.
+    near: f64,
 }
 
 /// Solves the problem of `node` for the values of the impulses `lambda`.
@@ -233,7 +236,7 @@ impl Search {
         let mut best = self.residual(data, scale);
         if best > tolerance {
             self.best.clone_from(&self.state.lambda);
-            self.hasty = false;
+            (self.hasty, self.near) = (false, f64::INFINITY);
             self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
             self.state.lambda.copy_from_slice(&self.best);
             self.state.follow(data);
@@ -259,20 +262,29 @@ impl Search {
         let enough = 1e-2 * tolerance;
         let large = data.rows.is_large();
         let clean = if large { ROUNDING } else { enough };
+        // Dry friction of joints is a small part of what contacts carry: which of both does is not unique.
+        let jams = !large && data.laws.iter().any(|law| law.support() == Support::Limited);
         self.hasty = large;
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
         self.stage = Stage::WarmStart;
         let mut best = self.residual(data, scale);
         if warm {
+            self.near = if jams { tolerance } else { f64::INFINITY };
             self.newton(data, scale, clean, &mut best, iterations);
         }
+        self.near = f64::INFINITY;
         let mut before = best;
         self.kept.clone_from(&self.best);
         let mut approached = f64::INFINITY;
-        if large && warm && best > tolerance {
+        if (large || jams && best <= NEAR) && warm && best > tolerance {
             self.approach(data, [scale, tolerance], &mut best, iterations, &mut before);
             approached = best;
+            if !large && best <= tolerance {
+                // What sweeps and anchors leave.
+                self.newton(data, scale, clean, &mut best, iterations);
+                self.kept.clone_from(&self.best);
+            }
         }
         if best > tolerance && *iterations < self.most {
             // A guess can lead astray.
@@ -332,7 +344,8 @@ impl Search {
     }
 
     /// Sweeps and the proximal point method from the best so far, of many trees: most contacts go on as they were, and Newton
-    /// would turn which of those that hardly carry are closed with every step.
+    /// would turn which of those that hardly carry are closed with every step. Of few with dry friction in their joints where that is
+    /// near: in a jam Newton goes from one edge of the cones to another.
     fn approach(
         &mut self,
         data: &ContactData<f64>,
@@ -491,12 +504,13 @@ impl Search {
                 break;
             }
             *iterations += 1;
-            let before = if self.hasty { self.residual(data, scale) } else { 0.0 };
+            let hasty = self.hasty || (*best <= NEAR && *best > self.near);
+            let before = if hasty { self.residual(data, scale) } else { 0.0 };
             if !self.shortened_step(data, scale) {
                 break;
             }
             self.keep_best(data, scale, best);
-            if self.hasty && self.residual(data, scale) > 0.5 * before {
+            if hasty && self.residual(data, scale) > 0.5 * before {
                 break;
             }
         }
