@@ -115,7 +115,8 @@ fn search<'a>(
     }
     // Points that are near bound all axes, and those through the nearest ones are the best.
     let begun = faces[0].most.max(faces[1].most);
-    let enough = (begun + margin(begun)).min(reach) - slack;
+    // Without one to begin with the nearest ones are worth their search.
+    let enough = if begun.is_finite() { (begun + margin(begun)).min(reach) } else { 0.0 } - slack;
     let near = near_points(hulls, second, [enough, reach], &mut warm.simplex);
     if near.least > reach {
         return Err(near.least);
