@@ -46,8 +46,8 @@ pub(super) fn way_at_speed<T: Real>(
     way_at(motion, body, speed, radius(system, collider) + offset.norm())
 }
 
-/// How much nearer two colliders at `places` come at most at the speeds of their bodies, m, if these are of one tree or one of them
-/// does not move; infinite otherwise.
+/// How much nearer two colliders at `places` come at most at the speeds of their bodies, m, if these are of one tree of joints, or of one and
+/// what does not move; infinite otherwise.
 pub(super) fn approach<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,
@@ -76,12 +76,11 @@ pub(super) fn approach_of<T: Real>(
     let sum = way(0) + way(1);
     let free = |body: usize| motion.bodies[body].speed;
     let Some((duration, going)) = together(motion, bodies, free) else { return sum };
-    let velocity = |side: usize| {
-        let Some(body) = bodies[side] else { return Vector3::zeros() };
-        let arm = motion.bodies[body].rotation.map(|x| x.value()) * value(&arms[side]);
-        going[side].linear + going[side].turning.cross(&arm)
-    };
-    sum.min(duration * (velocity(1) - velocity(0)).norm())
+    // Both of what is at one of them: what turns them about each other closes no gap.
+    let Some(body) = bodies[1] else { return sum };
+    let pose = &motion.bodies[body];
+    let place = value(&(pose.position + pose.rotation * (pose.center_of_mass + arms[1])));
+    sum.min(duration * (going[1].at(&place) - going[0].at(&place)).norm())
 }
 
 /// How a body goes.

@@ -22,7 +22,7 @@ pub struct Detection<T> {
     warm: Vec<((usize, usize), WarmStart)>,
     /// Those of the step before.
     earlier: Vec<((usize, usize), WarmStart)>,
-    /// Colliders that were left out of the last step, since they are apart by more than they go without contact, and by how much
+    /// Colliders that were left out of the last step, since they are apart by more than they approach without contact, and by how much
     /// at least, m; in the order of the candidates.
     apart: Vec<((usize, usize), f64)>,
     /// Those of them that were looked at after all.
@@ -81,9 +81,9 @@ impl<T: Real> Detection<T> {
     /// Lists the points of all bodies that may touch, pair by pair.
     ///
     /// [Near](ContactPoint::near) is a gap of less than twice the way that the bodies make in the step
-    /// without contact. An impact can throw others further than that: whoever solves the contacts
-    /// checks the rest with [`ContactPoint::escapes`]. Points that are not touched in the end have no
-    /// impulse, so the choice changes cost and nothing else.
+    /// without contact, or by which they approach if they are links of one tree. An impact can throw others further
+    /// than that: whoever solves the contacts checks the rest with [`ContactPoint::escapes`]. Points that are not touched in the end
+    /// have no impulse, so the choice changes cost and nothing else.
     pub fn points(
         &mut self,
         system: &System<T>,

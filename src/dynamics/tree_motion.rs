@@ -24,8 +24,8 @@ pub struct BodySpeed {
     pub linear: f64,
     /// Angular speed, rad/s.
     pub angular: f64,
-    /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) in the world, if the body is one of a tree: these go together,
-    /// and approach each other much more slowly than they move.
+    /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) in the world, if they are known and the body is one of a tree
+    /// of joints: these go together, and approach each other much more slowly than they move.
     pub velocity: Option<[Vector3<f64>; 2]>,
 }
 

@@ -326,8 +326,10 @@ impl Polyhedron {
         let least = least.into_iter().fold(f64::INFINITY, f64::min);
         // Again, for the first of them.
         for (at, block) in self.blocks.iter().enumerate() {
-            if let Some(k) = heights(block).iter().position(|&height| height == least) {
-                return (at * WIDTH + k, least);
+            let heights = heights(block);
+            let first = heights.iter().position(|&height| height == least && least < f64::INFINITY);
+            if let Some(k) = first {
+                return (at * WIDTH + k, heights[k]);
             }
         }
         (0, f64::INFINITY)
@@ -349,7 +351,7 @@ impl Polyhedron {
     }
 
     /// Of each edge, the cosine of half the angle between the normals of its faces: no normal between these has a larger
-    /// product with anything than the larger one of theirs over this.
+    /// product with anything than the larger one of theirs over this, if that is positive.
     pub(crate) fn half_turns(&self) -> &[f64] {
         &self.half_turns
     }

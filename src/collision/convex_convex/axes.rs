@@ -46,7 +46,8 @@ pub(super) struct Axes {
     pub floor: f64,
 }
 
-/// What a search for axes has found, where the next one of the same pair of shapes begins. It finds the same from any other.
+/// What a search for axes has found, where the next one of the same pair of shapes begins. It finds the same from any other, but for
+/// polyhedra as far apart as it looks: these may count as apart or have points that nothing reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct WarmStart {
     /// The best face of each.

@@ -30,7 +30,7 @@ pub(super) const VERTICES: usize = 4;
 /// Instead of the number of a face, an edge or a vertex.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Some vertices of a polyhedron, as another one sees them: its cutting planes (`Kelley60`). Along an axis it begins at the
+/// Some vertices of a polyhedron, and perhaps another point of it, as another one sees them: its cutting planes (`Kelley60`). Along an axis it begins at the
 /// lowest of all its vertices, and so not above any of these: what bounds the separation along axes that need not be
 /// looked at.
 pub(super) struct Cuts<'a> {
@@ -125,7 +125,7 @@ impl<'a> Cuts<'a> {
         self.vertices.iter().all(|(_, vertex)| self.face_height(face, vertex) >= enough)
     }
 
-    /// What bounds edges best.
+    /// What bounds faces and edges best.
     pub fn sharpest(&self) -> &Vector3<f64> {
         self.point.as_ref().unwrap_or(&self.vertices[0].1)
     }

@@ -74,7 +74,8 @@ pub(super) fn near_points(
         let way = near.points[1] - near.points[0];
         let square = way.norm_squared();
         near.distance = square.sqrt();
-        if near.distance <= enough || !(1..4).contains(&corners.count) {
+        let ended = square < f64::MIN_POSITIVE || !(1..4).contains(&corners.count);
+        if near.distance <= enough || ended {
             break;
         }
         let pair = lowest(&way);

@@ -46,7 +46,7 @@ const INTERIOR_TOLERANCE: f64 = 1e-12;
 const SWEEPS_NEARBY: usize = 20;
 const NEARBY_ITERATIONS: (usize, usize) = (100, 4);
 /// The first weight of the proximal point method, and from this residual on or where it starts at what others have found
-/// of many trees.
+/// of many trees. Also where Newton from a warm start counts as near, of few with dry friction in their joints.
 const WEIGHT: f64 = 1e-2;
 const WEIGHT_NEAR: f64 = 1e-3;
 const NEAR: f64 = 1e-6;
@@ -262,7 +262,7 @@ impl Search {
         let enough = 1e-2 * tolerance;
         let large = data.rows.is_large();
         let clean = if large { ROUNDING } else { enough };
-        // Dry friction of joints is a small part of what contacts carry: which of both does is not unique.
+        // Dry friction of joints and tendons is a small part of what contacts carry: which of both does is not unique.
         let jams = !large && data.laws.iter().any(|law| law.support() == Support::Limited);
         self.hasty = large;
         self.state.follow(data);
@@ -510,7 +510,8 @@ impl Search {
                 break;
             }
             self.keep_best(data, scale, best);
-            if hasty && self.residual(data, scale) > 0.5 * before {
+            let goes_on = !self.hasty && *best <= self.near;
+            if hasty && !goes_on && self.residual(data, scale) > 0.5 * before {
                 break;
             }
         }
