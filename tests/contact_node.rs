@@ -562,9 +562,9 @@ fn a_jam_with_dry_friction_in_its_joints_goes_on_from_the_last_step() {
     };
     let (_, mut solution) = run(&node, &inputs(&first));
     assert!(solution.report.status.is_solved(), "{:?}", solution.report);
-    // Steps of Newton alone go from one edge of the cones to another.
+    // 3, after sweeps; 58 where Newton, which goes from one edge of the cone to another, was followed by a search from nothing.
     let mut y = vec![0.0; node.output_len()];
     f64::call(&node, &inputs(&second), &mut y, &mut solution, &mut Default::default());
     let report = &solution.report;
-    assert!(report.status.is_solved() && report.iterations <= 25, "{report:?}");
+    assert!(report.status.is_solved() && report.iterations <= 10, "{report:?}");
 }

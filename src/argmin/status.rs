@@ -83,7 +83,7 @@ packed_names!(Stage { WarmStart, Sweeps, InteriorPoint, ProximalPoint, Rounds })
 pub struct Report {
     /// How it ended.
     pub status: Status,
-    /// Iterations spent, of all kinds.
+    /// Iterations spent, of all kinds, but for the sweeps of contact problems that go on from a warm start.
     pub iterations: usize,
     /// Which part of the solver found the result.
     pub stage: Stage,

@@ -114,11 +114,10 @@ fn search<'a>(
     if pairs.apart || faces.iter().any(|search| search.apart) {
         return Err(faces.iter().map(|search| search.most).fold(pairs.most, f64::max));
     }
-    // Points that are near bound all axes, and those through the nearest ones are the best.
+    // Points that are near bound all axes, the nearest ones the best; these are worth their search where no face is known yet.
     let begun = faces[0].most.max(faces[1].most);
-    // Without one to begin with the nearest ones are worth their search.
-    let enough = if begun.is_finite() { (begun + margin(begun)).min(reach) } else { 0.0 } - slack;
-    let near = near_points(hulls, second, [enough, reach], &mut warm.simplex);
+    let enough = if begun.is_finite() { (begun + margin(begun)).min(reach) } else { 0.0 };
+    let near = near_points(hulls, second, [enough - slack, reach], &mut warm.simplex);
     if near.least > reach {
         return Err(near.least);
     }

@@ -504,14 +504,14 @@ impl Search {
                 break;
             }
             *iterations += 1;
-            let hasty = self.hasty || (*best <= NEAR && *best > self.near);
-            let before = if hasty { self.residual(data, scale) } else { 0.0 };
+            let near = *best <= NEAR && *best > self.near;
+            let before = if self.hasty || near { self.residual(data, scale) } else { 0.0 };
             if !self.shortened_step(data, scale) {
                 break;
             }
             self.keep_best(data, scale, best);
-            let goes_on = !self.hasty && *best <= self.near;
-            if hasty && !goes_on && self.residual(data, scale) > 0.5 * before {
+            let may_end = self.hasty || near && *best > self.near;
+            if may_end && self.residual(data, scale) > 0.5 * before {
                 break;
             }
         }
