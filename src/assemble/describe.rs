@@ -58,6 +58,7 @@ impl Description {
                 color: collider.color,
                 drawn: collider.drawn,
                 max_hull_vertices: None,
+                states_hull_limit: false,
             };
             let Some(owner) = collider.body else {
                 description.colliders.push(described);

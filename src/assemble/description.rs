@@ -224,6 +224,8 @@ pub struct ColliderDescription {
     /// Of a mesh, how many vertices of its hull collide at most, 4 or more; 0 for all. Nothing for what is no mesh. What
     /// reads files reduces `shape` to it; a description made otherwise is taken as it is.
     pub max_hull_vertices: Option<usize>,
+    /// Whether the file says that itself, so that nobody is told of it.
+    pub states_hull_limit: bool,
 }
 
 /// What a file that has no ground states of how a shape touches one; nothing of what it does not state.

@@ -223,6 +223,9 @@ fn row(t: &TrajectoryError, before: Option<&TrajectoryError>) -> Value {
             "position_error_percent": optional(before.position_error_percent),
             "rotation_error_deg": optional(before.rotation_error_deg),
         });
+        if let Some(joint) = before.joint_error_deg {
+            row["before"]["joint_error_deg"] = number(joint);
+        }
     }
     row
 }

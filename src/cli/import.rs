@@ -77,7 +77,7 @@ fn joint_start(text: &str) -> Result<(String, f64), String> {
 }
 
 /// Friction of grounds about which nothing is said: rubber on concrete, as simulators of legged robots take it.
-const MU: f64 = 0.8;
+pub(super) const MU: f64 = 0.8;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let Arguments { model, output, floating_base, max_hull_vertices, json, .. } = arguments;

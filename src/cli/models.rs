@@ -84,7 +84,8 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
     }
     let mut stages = Stages::new(arguments.json);
     let selection = compare_models(&models, folds, threads_used, &mut |number| {
-        stages.enter("each recording by fits to others", None);
+        stages.enter("each recording by fits to others", Some(models.len()));
+        stages.done(number, models.len());
         stages.tell(models[number].experiment.name.clone());
         !interrupt::interrupted()
     })?;

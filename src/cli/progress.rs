@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
 
@@ -35,17 +35,32 @@ impl Progress {
         if !self.wanted {
             if self.told.elapsed() > INTERVAL {
                 self.told = Instant::now();
-                output::note(&format!("{done} of {} done", self.steps));
+                let left = seconds_left(self.start.elapsed(), done, self.steps);
+                output::note(&format!("{done} of {} done{left}", self.steps));
             }
             return;
         }
         if self.bar.is_none() && self.start.elapsed() > PATIENCE {
-            self.bar = Some(ProgressBar::new(self.steps as u64));
+            let bar = ProgressBar::new(self.steps as u64).with_elapsed(self.start.elapsed());
+            let style = ProgressStyle::with_template("{wide_bar} {pos}/{len}, {eta} left");
+            self.bar = Some(match style {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            });
         }
         if let Some(bar) = &self.bar {
             bar.set_position(done as u64);
         }
     }
+}
+
+/// About how long the rest takes, where so many of so many parts took so long.
+pub(super) fn seconds_left(taken: Duration, done: usize, parts: usize) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let left = taken.mul_f64((parts - done.min(parts)) as f64 / done as f64);
+    format!(", about {:.0} s left", left.as_secs_f64().ceil())
 }
 
 impl Drop for Progress {

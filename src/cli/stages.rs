@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::{is_silent, note, print};
+use super::progress::seconds_left;
 
 /// How often a line tells of a stage where there is no bar.
 const INTERVAL: Duration = Duration::from_secs(15);
@@ -75,10 +76,8 @@ impl Stages {
         }
         if self.told.elapsed() > INTERVAL && number > 0 {
             self.told = Instant::now();
-            let left =
-                self.begun.elapsed().mul_f64((parts - number.min(parts)) as f64 / number as f64);
-            let (stage, left) = (self.stage, left.as_secs_f64().ceil());
-            note(&format!("{stage}: {number} of {parts}, about {left:.0} s left"));
+            let left = seconds_left(self.begun.elapsed(), number, parts);
+            note(&format!("{}: {number} of {parts}{left}", self.stage));
         }
     }
 

@@ -363,6 +363,30 @@ impl<T: Real> Contacts<T> {
         }
     }
 
+    /// The impulse of each point of the last problems on the second solid of its pair, in the world, N s.
+    pub(crate) fn world_impulses(
+        &self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+    ) -> impl Iterator<Item = (usize, Vector3<T>)> {
+        self.points.iter().zip(&self.outcomes).filter_map(|(point, outcome)| {
+            let [normal, first, second] = outcome.as_ref()?.impulse;
+            let (tangents, scale) = grain_frame(system, motion, point)
+                .unwrap_or_else(|| (contact_frame(point.normal), T::one()));
+            let friction = tangents[0] * first + tangents[1] * (second * scale);
+            Some((point.pair, point.normal * normal + friction))
+        })
+    }
+
+    /// What limits and dry friction of the last problems did to a velocity, N s or N m s.
+    pub(crate) fn joint_impulse(&self, model: &Model, velocity: usize) -> T {
+        let outcomes = self.outcomes[self.points.len()..].iter().zip(&self.joints.list);
+        let own = outcomes.filter_map(|(outcome, joint)| {
+            Some(joint.direction(model, velocity)? * outcome.as_ref()?.impulse[0])
+        });
+        own.fold(T::zero(), |sum, impulse| sum + impulse)
+    }
+
     /// How the problem of each island was solved.
     pub fn reports(&self) -> impl Iterator<Item = &IslandReport> {
         self.reports.iter().flatten()

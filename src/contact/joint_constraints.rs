@@ -173,6 +173,16 @@ fn equality_trees(model: &Model, equality: usize) -> [Option<usize>; 2] {
     [first, second.filter(|_| second != first)]
 }
 
+impl<T: Real> JointConstraint<T> {
+    /// The way in which a limit or a dry friction acts on a velocity: 1 or -1; nothing if it is not of that.
+    pub fn direction(&self, model: &Model, velocity: usize) -> Option<T> {
+        let upper = self.id == 2 * velocity + 1;
+        let lower = self.id == 2 * velocity;
+        let friction = self.id == 2 * model.nv() + velocity;
+        (upper || lower || friction).then(|| if upper { -T::one() } else { T::one() })
+    }
+}
+
 impl<T: Real> JointConstraints<T> {
     pub fn clear(&mut self) {
         self.list.clear();

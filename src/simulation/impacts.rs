@@ -59,6 +59,8 @@ pub(super) struct Impacts<T: Real> {
     pub back: Vec<(usize, [T; 3])>,
     /// What struck in the step.
     pub records: Vec<ContactRecord>,
+    /// The impulses of these on the second solid of each pair, in the world, N s.
+    pub impulses: Vec<(usize, Vector3<T>)>,
     /// How the impacts were solved.
     pub reports: Vec<IslandReport>,
     /// When it was split, and what.
@@ -79,6 +81,7 @@ impl<T: Real> Default for Impacts<T> {
             holding: Vec::new(),
             back: Vec::new(),
             records: Vec::new(),
+            impulses: Vec::new(),
             reports: Vec::new(),
             splits: Splits::default(),
         }
@@ -97,6 +100,7 @@ impl<T: Real> Impacts<T> {
     pub fn clear(&mut self) {
         self.back.clear();
         self.records.clear();
+        self.impulses.clear();
         self.reports.clear();
         self.splits.clear();
     }
@@ -265,6 +269,7 @@ impl<T: Real> Impacts<T> {
             return false;
         }
         self.records.extend_from_slice(&self.contacts.records);
+        self.impulses.extend(self.contacts.world_impulses(system, &self.exact.motion));
         self.reports.extend(self.contacts.reports());
         let rest = T::constant(step) - exact;
         for &body in bodies {

@@ -1,5 +1,7 @@
 //! The memory that a step works in, which tells afterwards what it did.
 
+use nalgebra::Vector3;
+
 use super::closure::Closure;
 use super::impacts::Impacts;
 use super::splits::Splits;
@@ -41,6 +43,21 @@ impl<T: Real> Workspace<T> {
     /// The contacts of the last step; first the impacts it was split at.
     pub fn contacts(&self) -> impl Iterator<Item = &ContactRecord> {
         self.impacts.records.iter().chain(&self.contacts.records)
+    }
+
+    /// The impulses of the contacts of the last step on the second solid of each pair, in the world, N s, with their derivatives;
+    /// first those of the impacts it was split at.
+    pub fn contact_impulses(
+        &self,
+        system: &System<T>,
+    ) -> impl Iterator<Item = (usize, Vector3<T>)> {
+        let own = self.contacts.world_impulses(system, &self.motion);
+        self.impacts.impulses.iter().copied().chain(own)
+    }
+
+    /// What limits and dry friction did to a velocity in the last step, N s or N m s, with derivatives.
+    pub(crate) fn joint_impulse(&self, model: &Model, velocity: usize) -> T {
+        self.contacts.joint_impulse(model, velocity)
     }
 
     /// The free motion and the constraints of the last step, for its derivatives.

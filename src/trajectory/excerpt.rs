@@ -15,11 +15,13 @@ pub struct Excerpt {
     pub until: f64,
     /// Every so many-th row is a frame.
     pub every: usize,
+    /// How many frames there are a second, Hz, where there are as many rows: those nearest to such times.
+    pub rate: Option<f64>,
 }
 
 impl Default for Excerpt {
     fn default() -> Self {
-        Excerpt { from: f64::NEG_INFINITY, until: f64::INFINITY, every: 1 }
+        Excerpt { from: f64::NEG_INFINITY, until: f64::INFINITY, every: 1, rate: None }
     }
 }
 
@@ -45,10 +47,10 @@ impl Excerpt {
     }
 
     /// Keeps the rows that are frames: those with anything in the columns of the state or in `others`, if there are `inputs`, which may
-    /// have rows of their own; and of these every so many-th.
+    /// have rows of their own; and of these every so many-th, or so many a second.
     ///
     /// # Errors
-    /// If a column is missing.
+    /// If a column is missing, or a time is no number.
     pub fn thin(
         &self,
         file: &mut RecordingFile,
@@ -66,9 +68,43 @@ impl Excerpt {
             count += usize::from(frame);
             frame && (count - 1).is_multiple_of(self.every)
         });
-        let keep: Vec<bool> = keep.collect();
+        let mut keep: Vec<bool> = keep.collect();
+        if let Some(rate) = self.rate {
+            keep_nearest(&file.times(map)?, rate, &mut keep);
+        }
         file.retain(&keep);
         Ok(())
+    }
+}
+
+/// Of the rows that are kept, those nearest to each whole number of periods after the first. Nothing is interpolated: what lies
+/// between two measurements was not measured, and its errors would be shared.
+fn keep_nearest(times: &[f64], rate: f64, keep: &mut [bool]) {
+    let Some(begin) = keep.iter().position(|&kept| kept) else { return };
+    let mut last: Option<(f64, f64, usize)> = None;
+    for k in begin..times.len().min(keep.len()) {
+        if !keep[k] {
+            continue;
+        }
+        let periods = (times[k] - times[begin]) * rate;
+        let period = periods.round();
+        let away = (periods - period).abs();
+        match last {
+            Some((same, nearest, _)) if same == period && nearest <= away => keep[k] = false,
+            Some((same, _, other)) if same == period => {
+                keep[other] = false;
+                last = Some((period, away, k));
+            }
+            _ => last = Some((period, away, k)),
+        }
+    }
+    // The last row comes before the time that it is nearest to, and another might have come between.
+    if let Some((period, away, k)) = last
+        && k > begin
+        && (times[k] - times[begin]) * rate < period
+        && away > 0.5 * (times[k] - times[k - 1]) * rate
+    {
+        keep[k] = false;
     }
 }
 

@@ -200,6 +200,8 @@ pub struct ErrorsOverTime {
     pub position: Option<Spread>,
     /// Angle, mean over the bodies, degrees.
     pub rotation_deg: Option<Spread>,
+    /// Angle, mean over the hinges, degrees, where `rotation_deg` is not that.
+    pub joint_deg: Option<Spread>,
 }
 
 /// The part of a phase of the motion in the loss.
@@ -493,6 +495,11 @@ fn errors_over_time(dataset: &Dataset, evaluation: &Evaluation) -> Option<Errors
         position: spread(&|frame| lasting(frame).filter_map(|error| error.position).collect()),
         rotation_deg: spread(&|frame| {
             lasting(frame).filter_map(|error| Some(error.rotation?.to_degrees())).collect()
+        }),
+        joint_deg: spread(&|frame| {
+            let hinges = evaluation.trajectories.iter().filter(|t| !t.turns_by_hinges_only());
+            let lasting = hinges.filter_map(|t| t.over_time.get(frame));
+            lasting.filter_map(|error| Some(error.joint?.to_degrees())).collect()
         }),
     })
 }

@@ -18,6 +18,8 @@ pub struct RecordingError {
     pub position_percent: Option<f64>,
     /// Mean angle, degrees, if any is recorded.
     pub rotation_deg: Option<f64>,
+    /// Mean angle of hinges, degrees, where `rotation_deg` is not that.
+    pub joint_deg: Option<f64>,
     /// Whether it is far beyond the others.
     pub outlier: bool,
     /// Whether it was held back from the fit.
@@ -36,11 +38,13 @@ pub(super) fn recording_errors(dataset: &Dataset, evaluation: &Evaluation) -> Ve
             duration: duration(recording),
             position_percent: error.position_error_percent,
             rotation_deg: error.rotation_error_deg,
+            joint_deg: error.joint_error_deg.filter(|_| !error.turns_by_hinges_only()),
             ..RecordingError::default()
         })
         .collect();
-    for of in [|row: &RecordingError| row.position_percent, |row: &RecordingError| row.rotation_deg]
-    {
+    let kinds: [fn(&RecordingError) -> Option<f64>; 3] =
+        [|row| row.position_percent, |row| row.rotation_deg, |row| row.joint_deg];
+    for of in kinds {
         let known: Vec<usize> = (0..rows.len()).filter(|&k| of(&rows[k]).is_some()).collect();
         let errors: Vec<f64> = known.iter().filter_map(|&k| of(&rows[k])).collect();
         for (k, stands_out) in known.into_iter().zip(stand_out(&errors)) {

@@ -267,6 +267,13 @@ fn joints_are_evaluated_and_weighed_by_themselves() {
                 && found.position_error_percent.unwrap() < 1e-9
         );
         assert_eq!(found.trajectories[0].joint_error_deg, found.joint_error_deg);
+        // At each frame, beside the orientation.
+        let over_time = &found.trajectories[0].over_time;
+        assert!(over_time[0].joint.unwrap() < 1e-12);
+        for error in &over_time[1..] {
+            assert_relative_eq!(error.joint.unwrap(), each.to_radians(), max_relative = 1e-9);
+            assert!(error.rotation.unwrap() < 1e-9, "{error:?}");
+        }
 
         let dataset = Dataset::new(&experiment, vec![recording.clone()]).unwrap();
         let x = [0.3, 0.2, 0.0];

@@ -190,3 +190,50 @@ fn the_program_equips_and_refuses_in_words() {
     folder.write("box.xml", "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/><body><freejoint/><geom size='1'/></body></worldbody></mujoco>");
     refuses(&folder.run(&["import", "box.xml", "--ground"]), &["the file has \"floor\" already"]);
 }
+
+/// A scene and an experiment for a robot, of which every command that is proposed runs.
+#[cfg(feature = "cli")]
+#[test]
+fn init_writes_a_robot_that_stands() {
+    let folder = Folder::new("init-robot");
+    folder.write("dog.urdf", &quadruped());
+    let begun =
+        |more: &[&str]| folder.run(&[&["init", "walk", "--robot", "dog.urdf"], more].concat());
+    let output = begun(&["--floating-base"]);
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(folder.files(), ["dog.urdf", "walk"]);
+    let scene = Scene::load(folder.path("walk/scene.toml")).unwrap();
+    assert_eq!((scene.model.nu(), scene.model.half_spaces.len()), (8, 1));
+    // As high as it stands on straight hips and knees at their limits.
+    let height = 0.2 + 0.2 * 0.3_f64.cos() + 0.02;
+    assert_relative_eq!(scene.state.q[2], height, epsilon = 1e-12);
+    let proposed: Vec<&str> =
+        said.lines().filter_map(|line| line.trim().strip_prefix("stiction ")).collect();
+    assert_eq!(proposed.len(), 5, "{said}");
+    for (command, code) in proposed[..3].iter().zip([0, 0, 1]) {
+        let words = command.split('#').next().unwrap().split_whitespace();
+        // Not as long, and for a recording of the pose alone.
+        let words: Vec<&str> = words.map(|word| if word == "500" { "20" } else { word }).collect();
+        let output = folder.run(&words);
+        // What stands says nothing of friction, and the check says so.
+        assert_eq!(output.status.code(), Some(code), "{command}: {output:?}");
+    }
+    assert!(folder.path("walk/recording.csv").exists() && folder.path("walk/motion.html").exists());
+    // What the file has is left as it is: a ground, a height above it, and a motor.
+    let text = "<mujoco><worldbody><geom type='plane' size='5 5 1'/><body pos='0 0 2'><freejoint/><geom size='.1' mass='1'/>\
+        <body pos='0 0 .3'><joint name='neck' damping='1'/><geom size='.1' mass='1'/></body></body></worldbody>\
+        <actuator><motor joint='neck'/></actuator></mujoco>";
+    folder.write("doll.xml", text);
+    assert!(folder.run(&["init", "doll", "--robot", "doll.xml"]).status.success());
+    let scene = Scene::load(folder.path("doll/scene.toml")).unwrap();
+    assert_eq!((scene.state.q[2], scene.model.nu(), scene.model.half_spaces.len()), (2.0, 1, 1));
+    assert_eq!(scene.model.actuators[0].kind, ActuatorKind::Motor);
+    refuses(&begun(&[]), &["is there already"]);
+    refuses(&folder.run(&["init", "no", "--robot", "none.urdf"]), &["none.urdf"]);
+    refuses(
+        &folder.run(&["init", "no", "--robot", "walk/scene.toml"]),
+        &["a scene says them itself"],
+    );
+    assert!(!folder.path("no").exists());
+}

@@ -1,5 +1,6 @@
 //! Recordings as others make them: inputs over time, units, frames, orders, files of several kinds.
 
+mod contact_forces;
 mod headers;
 mod inertial;
 mod inputs;

@@ -293,6 +293,18 @@ fn rows_and_separators_are_as_they_come() {
         load("part", &plain, "[recordings]\nfrom = 0.05\nuntil = 0.25\nevery = 4\n").unwrap();
     let times = &dataset.trajectories[0].times;
     assert_eq!((times.len(), times[0], dataset.substeps), (6, 0.05, 4));
+    // So many a second: the nearest rows, whatever lies between.
+    let (_, dataset) = load("rate", &plain, "[recordings]\nrate = 25\n").unwrap();
+    let expected: Vec<f64> = (0..).map(|k| 0.04 * f64::from(k)).take_while(|t| *t < 0.3).collect();
+    let times = &dataset.trajectories[0].times;
+    assert!(times.len() == expected.len() && dataset.substeps == 4, "{times:?}");
+    for (time, expected) in times.iter().zip(&expected) {
+        assert!((time - expected).abs() < 1e-12, "{times:?}");
+    }
+    // More than there are: all of them.
+    let (_, all) = load("all", &plain, "").unwrap();
+    let (_, dataset) = load("fast", &plain, "[recordings]\nrate = 1000\n").unwrap();
+    assert_eq!(dataset.trajectories[0].times, all.trajectories[0].times);
 }
 
 /// Writes arrays of doubles, of these shapes and bytes.
@@ -485,6 +497,8 @@ fn what_cannot_be_meant_is_refused() {
         ("[recordings]\nfrom = 3\n", "motion.csv: t", "no row is from 3 to inf s"),
         ("[recordings]\nfrom = 3\nuntil = 2\n", "recordings.until", "after `from`"),
         ("[recordings]\nevery = 0\n", "recordings.every", "must be"),
+        ("[recordings]\nrate = 0\n", "recordings.rate", "must be positive, found 0 (Hz)"),
+        ("[recordings]\nrate = 50\nevery = 2\n", "recordings.rate", "beside `every`"),
         ("[recordings]\nup = 'w'\n", "recordings.up", "\"x\", \"y\" or \"z\""),
         (
             "[recordings]\nup = 'y'\norientation = [1, 0, 0, 0]\n",

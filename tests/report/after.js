@@ -8,7 +8,17 @@ watch(async (seen, frames) => {
   seen.charts = charts.length;
   seen.bad_charts = charts.filter(c => !c.childNodes.length || c.outerHTML.includes("NaN") || c.outerHTML.includes("Infinity")).length;
   const root = document.querySelector(".player");
-  if (root) seen.player_top = root.getBoundingClientRect().top / innerHeight;
+  if (root) {
+    seen.player_top = root.getBoundingClientRect().top / innerHeight;
+    seen.canvas_bottom = root.querySelector("canvas").getBoundingClientRect().bottom / innerHeight;
+  }
+  seen.counts = text(".count");
+  // Text of a chart that lies over other text of it.
+  const apart = (a, b) => a.right < b.left + 1 || b.right < a.left + 1 || a.bottom < b.top + 2 || b.bottom < a.top + 2;
+  seen.overlaps = charts.flatMap(chart => {
+    const labels = [...chart.querySelectorAll("text")].filter(t => t.textContent).map(t => [t.textContent, t.getBoundingClientRect()]);
+    return labels.flatMap(([a, at], k) => labels.slice(k + 1).filter(([, other]) => !apart(at, other)).map(([b]) => `${a} | ${b}`));
+  });
   const signals = document.getElementById("signals");
   if (signals) {
     const cursors = () => [...signals.querySelectorAll(".cursor")].map(line => Number(line.getAttribute("x1")));

@@ -116,6 +116,14 @@ fn plays(seen: &Value) {
     assert!(number("changed_by_dark") > 1000.0, "{seen:#}");
 }
 
+/// The playback is the first thing on a page, below its `title` (as a share of the window), and labels of charts do not lie over each
+/// other.
+#[track_caller]
+fn is_seen_at_once(seen: &Value, title: f64) {
+    assert!(seen["player_top"].as_f64().unwrap() < title, "{seen:#}");
+    assert_eq!(seen["overlaps"], Value::Array(Vec::new()));
+}
+
 #[test]
 fn the_report_of_the_built_in_experiment_plays() {
     let folder = Folder::new("browser-report");
@@ -129,8 +137,13 @@ fn the_report_of_the_built_in_experiment_plays() {
     {
         assert!(headings.contains(&expected), "{expected}: {headings:?}");
     }
-    // The playback is seen without scrolling, and the numbers of the box beside it: x, y, z, how far it turned, and its velocities.
-    assert!(seen["player_top"].as_f64().unwrap() < 0.8, "{seen:#}");
+    // Under the medians, of how many recordings they are: some end before the others.
+    let counts: Vec<&str> =
+        seen["counts"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(counts, ["n = 6", "6", "6", "6", "3"].repeat(2));
+    // The playback is seen without scrolling; there are the numbers of the box: x, y, z, how far it turned, and its velocities.
+    is_seen_at_once(&seen, 0.4);
+    assert!(seen["canvas_bottom"].as_f64().unwrap() < 0.9, "{seen:#}");
     assert_eq!(seen["signals"], 10);
     for told in ["cursors_move", "other_clip", "space_plays"] {
         assert_eq!(seen[told], true, "{told}: {seen:#}");
@@ -148,6 +161,7 @@ fn every_section_is_drawn_and_names_are_text() {
     let folder = Folder::new("browser-full");
     let Some(seen) = open(&folder, &full().html().unwrap()) else { return };
     plays(&seen);
+    is_seen_at_once(&seen, 0.6);
     let headings = seen["headings"].as_array().unwrap();
     assert_eq!(headings.len(), 10, "{headings:?}");
     assert_eq!(seen["title"], HOSTILE);

@@ -6,17 +6,13 @@ use crate::Error;
 use crate::model::Scene;
 use crate::trajectory::{RecordingFile, expand, understand};
 
-/// The text of an experiment, and what could not be understood, in sentences. `templates`: a scene and an experiment, where none is given.
+/// The text of an experiment, and what could not be understood, in sentences. `scene`: with its file, unless that is written beside
+/// the experiment.
 pub(super) fn experiment(
-    scene: Option<&Path>,
+    (own, scene): (Scene, Option<&Path>),
     recordings: Option<&str>,
     directory: &Path,
-    templates: [&str; 2],
 ) -> Result<(String, Vec<String>), Error> {
-    let own = match scene {
-        Some(path) => Scene::load(path)?,
-        None => Scene::parse(templates[0], "scene.toml")?,
-    };
     let mut told = Vec::new();
     let mut text = String::from(
         "# What is identified from which recordings: `stiction help experiment`, `stiction help recordings`.\n\n",

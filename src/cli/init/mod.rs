@@ -3,12 +3,17 @@
 use std::path::{Path, PathBuf};
 
 mod given;
+mod robot;
 
+use robot::Robot;
+
+use super::import::MU;
 use super::lock::Lock;
 use super::outcome::Outcome;
 use super::output;
 use super::whole_files;
 use crate::Error;
+use crate::model::Scene;
 
 /// What is written.
 const NAMES: [&str; 2] = ["scene.toml", "experiment.toml"];
@@ -27,6 +32,12 @@ pub(super) struct Arguments {
     /// For a scene that is there already (TOML, URDF, MJCF)
     #[arg(long, value_name = "FILE")]
     scene: Option<PathBuf>,
+    /// For a robot (URDF, MJCF): its scene is written, with the ground, the servos and the height of the base that its file leaves out
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "soft"])]
+    robot: Option<PathBuf>,
+    /// The first link of that URDF floats; if left out, it is fixed to the world
+    #[arg(long, requires = "robot")]
+    floating_base: bool,
     /// For these recordings: a file, a folder, or a pattern in quotes. What the names of their columns probably mean is written to the
     /// experiment
     #[arg(long, value_name = "DIR_OR_GLOB")]
@@ -44,15 +55,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         .zip(texts)
         .map(|(name, text)| (place(directory, name), text.to_string()))
         .collect();
+    let robot = arguments.robot.as_deref().map(|path| {
+        // Where its meshes are is said from there.
+        Robot::load(path, arguments.floating_base, MU, directory)
+    });
+    let robot = robot.transpose()?;
+    if let Some(robot) = &robot {
+        files[0].1.clone_from(&robot.text);
+    }
     let mut told = Vec::new();
-    if arguments.scene.is_some() || arguments.recordings.is_some() {
-        let found = given::experiment(
-            arguments.scene.as_deref(),
-            arguments.recordings.as_deref(),
-            directory,
-            RIGID,
-        )?;
-        (files[1].1, told) = found;
+    if robot.is_some() || arguments.scene.is_some() || arguments.recordings.is_some() {
+        let own = match (&robot, &arguments.scene) {
+            (Some(robot), _) => (robot.scene.clone(), None),
+            (None, Some(path)) => (Scene::load(path)?, Some(path.as_path())),
+            (None, None) => (Scene::parse(RIGID[0], NAMES[0])?, None),
+        };
+        (files[1].1, told) = given::experiment(own, arguments.recordings.as_deref(), directory)?;
         if arguments.scene.is_some() {
             files.remove(0);
         }
@@ -70,6 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         files.iter().map(|(path, text)| (path.as_path(), text.as_bytes())).collect();
     whole_files::write_files(&all)?;
     drop(lock);
+    robot.iter().for_each(|robot| robot.warn(directory));
     told.iter().for_each(|line| output::warn(line));
     if arguments.json {
         let mut object = output::json_head("init", 0, 1);
@@ -79,8 +98,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     if files.len() == 1 || arguments.recordings.is_some() {
         let experiment = quoted(&place(directory, NAMES[1]));
+        let scene = arguments.scene.clone().unwrap_or_else(|| place(directory, NAMES[0]));
+        let scene = quoted(&scene);
         output::print(&format!(
             "{experiment} written: look through it, and say there what is to be found. Next:\n\n  \
+             stiction simulate {scene} --steps 500 --view motion.html   # the scene, to look at\n  \
              stiction identify {experiment} --check          # what the recordings can tell\n  \
              stiction identify {experiment} -o fit           # parameters, and a report to look at"
         ));
@@ -89,14 +111,26 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let at = |name: &str| quoted(&place(directory, name));
     let [scene, experiment, recording, page] =
         ["scene.toml", "experiment.toml", "recording.csv", "motion.html"].map(at);
-    let steps = if *soft { 150 } else { 60 };
+    let steps = match (soft, &robot) {
+        (true, _) => 150,
+        (false, Some(_)) => 500,
+        (false, None) => 60,
+    };
+    // Soft bodies have no such check.
+    let check = match soft {
+        true => String::new(),
+        false => {
+            format!("stiction identify {experiment} --check      # what the recording can tell\n  ")
+        }
+    };
+    let what = if robot.is_some() { "what starts where" } else { "the scene to yours" };
     output::print(&format!(
         "{scene} and {experiment} written. Next:\n\n  \
          stiction simulate {scene} --steps {steps} --view {page}       # to look at\n  \
          stiction simulate {scene} --steps {steps} -o {recording}   # in place of a recording\n  \
-         stiction identify {experiment}\n  \
+         {check}stiction identify {experiment} -o fit       # parameters, and a report to look at\n  \
          stiction gradcheck {scene}\n\n\
-         Then change the scene to yours, and put your recordings where `data` of the experiment says."
+         Then change {what}, and put your recordings where `data` of the experiment says."
     ));
     Ok(Outcome::Done)
 }

@@ -47,6 +47,8 @@ struct Reduction {
     reduced: Arc<Polyhedron>,
     /// How far it falls short, m.
     short: f64,
+    /// Whether anything that it is of does not say it itself.
+    told: bool,
 }
 
 /// What was left out.
@@ -62,21 +64,27 @@ struct Reductions {
 
 impl Reductions {
     /// Nothing for what spans a volume too thin for so few: it stays whole.
-    fn reduce(&mut self, hull: &Arc<Polyhedron>, most: usize) -> Option<(Arc<Polyhedron>, f64)> {
+    fn reduce(
+        &mut self,
+        hull: &Arc<Polyhedron>,
+        most: usize,
+        tell: bool,
+    ) -> Option<(Arc<Polyhedron>, f64)> {
         let made = match self.made.entry((Arc::as_ptr(hull), most)) {
             Entry::Occupied(made) => made.into_mut(),
             Entry::Vacant(place) => {
                 let (reduced, short) = hull.reduced(most).ok()?;
                 let reduced = Arc::new(reduced);
-                place.insert(Reduction { _whole: hull.clone(), reduced, short })
+                place.insert(Reduction { _whole: hull.clone(), reduced, short, told: false })
             }
         };
+        made.told |= tell;
         Some((made.reduced.clone(), made.short))
     }
 }
 
-/// Reduces the hulls of meshes to as many vertices as their descriptions say, and warns of it. What bodies weigh is not
-/// touched.
+/// Reduces the hulls of meshes to as many vertices as their descriptions say, and warns of it where the file does not say it
+/// itself. What bodies weigh is not touched.
 pub(in crate::formats) fn reduce_hulls(description: &mut Description) {
     let mut done = Reductions::default();
     let fixed = description.colliders.iter_mut().map(|collider| (None, collider));
@@ -91,8 +99,12 @@ pub(in crate::formats) fn reduce_hulls(description: &mut Description) {
         if most == 0 || vertices <= most {
             continue;
         }
-        let Some((reduced, short)) = done.reduce(hull, most) else { continue };
+        let tell = !collider.states_hull_limit;
+        let Some((reduced, short)) = done.reduce(hull, most, tell) else { continue };
         collider.shape = Shape::Convex(reduced);
+        if !tell {
+            continue;
+        }
         let short = short * collider.size.iter().copied().fold(0.0, f64::max);
         done.most = done.most.max(most);
         done.largest = done.largest.max(vertices);
@@ -102,13 +114,14 @@ pub(in crate::formats) fn reduce_hulls(description: &mut Description) {
             done.of = body.into_iter().chain(own).collect::<Vec<_>>().join("/");
         }
     }
-    if done.made.is_empty() {
+    let told = done.made.values().filter(|reduction| reduction.told).count();
+    if told == 0 {
         return;
     }
-    let (count, Reductions { most, largest, short, of, .. }) = (done.made.len(), &done);
+    let Reductions { most, largest, short, of, .. } = &done;
     let of = if of.is_empty() { String::new() } else { format!(" (that of {of})") };
     let message = format!(
-        "hulls of meshes ({count}, the largest of {largest} vertices) are reduced to at most {most} for contact: they fall \
+        "hulls of meshes ({told}, the largest of {largest} vertices) are reduced to at most {most} for contact: they fall \
          short of the whole ones by at most {short:.1e} m{of}; 0 keeps all vertices",
     );
     description.warnings.push(Error::input(&*description.name, None, "max_hull_vertices", message));

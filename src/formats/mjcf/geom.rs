@@ -513,5 +513,6 @@ fn collider(
         color: None,
         drawn: false,
         max_hull_vertices: None,
+        states_hull_limit: false,
     })
 }

@@ -39,7 +39,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
     fields.extend(["radius", "scale", "spacing", "max_hull_vertices", "color", "drawn"]);
     table.only(&fields)?;
     let (shape, size, visual) = read_kind(table)?;
-    let max_hull_vertices = read_limit(table)?;
+    let (max_hull_vertices, states_hull_limit) = (read_limit(table)?, table.has(HULL_LIMIT));
     let radius = read_radius(table, &shape, size)?;
     Ok(ColliderDescription {
         line: None,
@@ -58,6 +58,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         color: read_color(table)?,
         drawn: table.boolean("drawn")?.unwrap_or(false),
         max_hull_vertices,
+        states_hull_limit,
     })
 }
 
@@ -260,7 +261,8 @@ pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, 
                     field(text, "scale", &list(size));
                 }
                 let most = shape.max_hull_vertices.unwrap_or(0);
-                if most != MAX_HULL_VERTICES {
+                // Said of what is reduced, of which whoever reads the file has been told.
+                if most != MAX_HULL_VERTICES || hull.vertices().len() >= most {
                     field(text, "max_hull_vertices", &most.to_string());
                 }
             }

@@ -95,6 +95,7 @@ impl Shapes {
             color: None,
             drawn: false,
             max_hull_vertices: is_hull.then_some(self.max_hull_vertices),
+            states_hull_limit: false,
         }))
     }
 

@@ -13,6 +13,7 @@ mod parameter;
 mod recordings;
 mod robust_loss;
 mod sensor;
+mod step_load;
 mod weights;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub(crate) use parameter::{from_log_cholesky, log_cholesky, log_cholesky_scales}
 pub use robust_loss::RobustLoss;
 pub(crate) use sensor::hinge;
 pub use sensor::{Reading, Sensor, StateNumber};
+pub use step_load::{LoadedSolid, StepLoad};
 
 /// Iterations, likewise.
 const DEFAULT_ITERATIONS: usize = 60;

@@ -213,7 +213,7 @@ pub(super) fn read_excerpt(
 ) -> Result<(Excerpt, RecordedFrames), Error> {
     let (mut excerpt, mut frames) = (Excerpt::default(), RecordedFrames::default());
     let Some(table) = root.table("recordings")? else { return Ok((excerpt, frames)) };
-    table.only(&["from", "until", "every", "up", "position", "orientation", "tracked"])?;
+    table.only(&["from", "until", "every", "rate", "up", "position", "orientation", "tracked"])?;
     excerpt.from = table.number("from")?.unwrap_or(excerpt.from);
     excerpt.until = table.number("until")?.unwrap_or(excerpt.until);
     if excerpt.from >= excerpt.until {
@@ -221,6 +221,13 @@ pub(super) fn read_excerpt(
         return Err(table.error("until", message));
     }
     excerpt.every = table.count("every", MOST_EVERY)?.unwrap_or(1);
+    excerpt.rate = table.number("rate")?;
+    if let Some(rate) = excerpt.rate {
+        if table.has("every") {
+            return Err(table.error("rate", "is given beside `every`; give one of them"));
+        }
+        table.demand("rate", rate > 0.0, "must be positive", rate, "Hz")?;
+    }
     let up = match table.string("up")? {
         None => None,
         Some(up) => {

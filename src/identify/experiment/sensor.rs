@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::step_load::{LoadedSolid, StepLoad, untold_joint};
 use crate::Error;
 use crate::ad::Real;
 use crate::model::{Joint, Model, Parameters, TendonPath, Transmission};
@@ -30,6 +31,8 @@ pub enum Reading {
         /// The body.
         body: usize,
     },
+    /// What acts over a step: of contacts on a body along the axes of the sensor.
+    Load(StepLoad),
     /// The force or torque of an actuator on its joint.
     Effort {
         /// The actuator.
@@ -45,7 +48,16 @@ impl Reading {
 
     /// Whether it is of a direction in its body.
     fn has_axes(&self) -> bool {
-        matches!(self, Reading::Gyroscope { .. } | Reading::Accelerometer { .. })
+        match self {
+            Reading::Gyroscope { .. } | Reading::Accelerometer { .. } => true,
+            Reading::Load(load) => matches!(load, StepLoad::Contacts(LoadedSolid::Body(_))),
+            Reading::Marker { .. } | Reading::Numbers(_) | Reading::Effort { .. } => false,
+        }
+    }
+
+    /// Whether it is of what happens around a time, not only of the state then.
+    fn is_of_motion(&self) -> bool {
+        matches!(self, Reading::Accelerometer { .. } | Reading::Load(_))
     }
 }
 
@@ -76,6 +88,8 @@ pub struct Sensor {
     pub factor: f64,
     /// What the biases of the channels are called.
     labels: Vec<String>,
+    /// What its channels measure, where that has a unit.
+    quantities: Vec<Option<Quantity>>,
     /// Standard deviation of a channel, in its units.
     pub noise: f64,
     /// The least and the largest delay it can have, s. Readings that might be of a time before the start of a
@@ -106,6 +120,11 @@ impl Sensor {
         }
     }
 
+    /// What channel `k` measures, if that has a unit.
+    pub(crate) fn quantity(&self, k: usize) -> Option<Quantity> {
+        self.quantities.get(k).copied().flatten()
+    }
+
     /// The names of its parameters with their slots: `camera/delay`, `camera/gain`, `camera/bias/x` (of a single
     /// channel `encoder/bias`), `camera/position/x`.
     pub fn parameters(&self) -> Vec<(String, usize)> {
@@ -123,12 +142,20 @@ impl Sensor {
 
     /// Whether what it reads is of several steps.
     pub fn needs_steps(&self) -> bool {
-        self.is_delayed() || matches!(self.reads, Reading::Accelerometer { .. })
+        self.is_delayed() || self.reads.is_of_motion()
     }
 
     /// How many steps before and after a time it takes to read it.
     pub(crate) fn steps_around(&self) -> usize {
-        usize::from(matches!(self.reads, Reading::Accelerometer { .. }))
+        usize::from(self.reads.is_of_motion())
+    }
+
+    /// What it reads of what acts in steps, if it does.
+    pub(crate) fn load(&self) -> Option<StepLoad> {
+        match self.reads {
+            Reading::Load(load) => Some(load),
+            _ => None,
+        }
     }
 
     /// Whether it can read late or early.
@@ -170,6 +197,8 @@ impl Sensor {
             "reads",
             "gyroscope",
             "accelerometer",
+            "contact_force",
+            "joint_load",
             "effort",
             "columns",
             "unit",
@@ -202,7 +231,7 @@ impl Sensor {
         }
         let mut factor = 1.0;
         if let Some(unit) = table.string("unit")? {
-            for quantity in quantities {
+            for &quantity in quantities.iter().flatten() {
                 factor = in_si(unit, quantity).map_err(|message| table.error("unit", message))?;
             }
         }
@@ -226,7 +255,10 @@ impl Sensor {
         }
         let turn = table.numbers::<4>("orientation")?;
         if turn.is_some() && !reads.has_axes() {
-            return Err(table.error("orientation", "is of gyroscopes and accelerometers only"));
+            return Err(table.error(
+                "orientation",
+                "is of gyroscopes, accelerometers and contact forces on bodies only",
+            ));
         }
         let turn = unit_quaternion(turn.unwrap_or([1.0, 0.0, 0.0, 0.0])).map_err(|norm| {
             let message = format!("must be a quaternion w x y z of norm 1, its norm is {norm}");
@@ -234,8 +266,18 @@ impl Sensor {
         })?;
         let axes = rotation_matrix(turn);
         let delay_range = [delay; 2];
-        let sensor =
-            Sensor { name, reads, columns, axes, factor, labels, noise, delay_range, first };
+        let sensor = Sensor {
+            name,
+            reads,
+            columns,
+            axes,
+            factor,
+            labels,
+            quantities,
+            noise,
+            delay_range,
+            first,
+        };
         let taken =
             sensor.parameters().into_iter().find(|(name, _)| model.parameter(name).is_some());
         if let Some((taken, _)) = taken {
@@ -256,13 +298,18 @@ impl Sensor {
     }
 }
 
-/// What a `[[sensor]]` reads, what its channels are called, and what they measure.
-fn what(table: &Table, model: &Model) -> Result<(Reading, Vec<String>, Vec<Quantity>), Error> {
-    const KINDS: [&str; 5] = ["marker", "reads", "gyroscope", "accelerometer", "effort"];
+/// What a sensor reads, what its channels are called, and what they measure.
+type What = (Reading, Vec<String>, Vec<Option<Quantity>>);
+
+/// What a `[[sensor]]` says of that.
+fn what(table: &Table, model: &Model) -> Result<What, Error> {
+    const KINDS: [&str; 7] =
+        ["marker", "reads", "gyroscope", "accelerometer", "contact_force", "joint_load", "effort"];
     let mut given = KINDS.into_iter().filter(|kind| table.has(kind));
     let (Some(kind), None) = (given.next(), given.next()) else {
-        let message = "takes a body, for a point fixed on it; `gyroscope` and `accelerometer` take a body, too, `effort` an \
-                       actuator, and `reads` the names of numbers of the state, such as [\"lid/q\"]; one of these";
+        let message = "takes a body, for a point fixed on it; `gyroscope`, `accelerometer` and `joint_load` take a body, too, \
+                       `contact_force` a body, a half-space or a contact pair, `effort` an actuator, and `reads` the names of \
+                       numbers of the state, such as [\"lid/q\"]; one of these";
         return Err(table.error("marker", message));
     };
     if kind == "reads" {
@@ -275,7 +322,7 @@ fn what(table: &Table, model: &Model) -> Result<(Reading, Vec<String>, Vec<Quant
                 return Err(table.error("reads", format!("{name} is named twice")));
             }
             numbers.push(number);
-            quantities.extend(quantity_of(model, name));
+            quantities.push(quantity_of(model, name));
         }
         if numbers.is_empty() {
             return Err(table.error("reads", "names nothing"));
@@ -284,6 +331,17 @@ fn what(table: &Table, model: &Model) -> Result<(Reading, Vec<String>, Vec<Quant
         return Ok((Reading::Numbers(numbers), names.iter().map(label).collect(), quantities));
     }
     let name = table.required(kind, table.string(kind)?)?;
+    let xyz = |quantity| (XYZ.map(String::from).to_vec(), vec![Some(quantity); 3]);
+    if kind == "contact_force" {
+        let on = LoadedSolid::named(model, name).map_err(|message| table.error(kind, message))?;
+        if !on.can_touch(model) {
+            return Err(
+                table.error(kind, format!("{name} has no shapes, so that nothing touches it"))
+            );
+        }
+        let (labels, quantities) = xyz(Quantity::Force);
+        return Ok((Reading::Load(StepLoad::Contacts(on)), labels, quantities));
+    }
     let known: Vec<&str> = match kind {
         "effort" => model.actuators.iter().map(|actuator| actuator.name.as_str()).collect(),
         _ => model.bodies.iter().map(|body| body.name.as_str()).collect(),
@@ -293,11 +351,11 @@ fn what(table: &Table, model: &Model) -> Result<(Reading, Vec<String>, Vec<Quant
         let message = format!("the scene has no {what} {name:?}; it has {}", known.join(", "));
         table.error(kind, message)
     })?;
-    let xyz = XYZ.map(String::from).to_vec();
+    let of_body = |reading, (labels, quantities)| (reading, labels, quantities);
     Ok(match kind {
-        "gyroscope" => (Reading::Gyroscope { body: found }, xyz, vec![Quantity::AngularSpeed]),
+        "gyroscope" => of_body(Reading::Gyroscope { body: found }, xyz(Quantity::AngularSpeed)),
         "accelerometer" => {
-            (Reading::Accelerometer { body: found }, xyz, vec![Quantity::Acceleration])
+            of_body(Reading::Accelerometer { body: found }, xyz(Quantity::Acceleration))
         }
         "effort" => {
             // The force on a tendon of joints is that on a joint whose coefficient is 1.
@@ -309,9 +367,18 @@ fn what(table: &Table, model: &Model) -> Result<(Reading, Vec<String>, Vec<Quant
                 },
             };
             let quantity = if turns { Quantity::Torque } else { Quantity::Force };
-            (Reading::Effort { actuator: found }, vec![name.to_string()], vec![quantity])
+            (Reading::Effort { actuator: found }, vec![name.to_string()], vec![Some(quantity)])
         }
-        _ => (Reading::Marker { body: found }, xyz, vec![Quantity::Length]),
+        "joint_load" => {
+            if let Some(why) = untold_joint(model, found) {
+                return Err(table.error(kind, format!("{name} {why}")));
+            }
+            let turns = model.bodies[found].joint.kind.turns();
+            let quantity = if turns { Quantity::Torque } else { Quantity::Force };
+            let reads = Reading::Load(StepLoad::Joint(found));
+            (reads, vec![name.to_string()], vec![Some(quantity)])
+        }
+        _ => of_body(Reading::Marker { body: found }, xyz(Quantity::Length)),
     })
 }
 

@@ -9,7 +9,8 @@ use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{
-    Experiment, InitialState, MaskSensor, Noise, Reading, RobustLoss, Sensor, StateNumber, hinge,
+    Experiment, InitialState, MaskSensor, Noise, Reading, RobustLoss, Sensor, StateNumber,
+    StepLoad, hinge,
 };
 use crate::model::{Joint, Model, Parameters, System};
 use crate::render::{ImageFitScratch, RecordedMask, Sampling};
@@ -62,7 +63,8 @@ pub fn residuals<T: Real>(
     let mut readout = Readout::new(measurement, window, parameters);
     if let Some(end) = measurement.delayed_end(window) {
         let inputs = measurement.step_inputs(window);
-        let (motion, report) = StepEnds::simulate(system, initial.clone(), inputs, end);
+        let (motion, report) =
+            StepEnds::simulate(system, initial.clone(), inputs, (end, measurement.loads()));
         readout.compare_all(&motion, residuals);
         report
     } else {
@@ -123,7 +125,8 @@ pub(crate) fn motion_of(
     let last = dataset.time_from(trajectory, first, first + steps);
     let end = measurement.delayed_end(window).unwrap_or(last);
     let inputs = measurement.step_inputs(window);
-    let (motion, _) = StepEnds::simulate(system, initial.clone(), inputs, end);
+    let (motion, _) =
+        StepEnds::simulate(system, initial.clone(), inputs, (end, measurement.loads()));
     let mut readout = Readout::new(measurement, window, parameters);
     let mut inputs = measurement.step_inputs::<f64>(window);
     let mut found = WindowMotion {
@@ -308,6 +311,16 @@ impl<'a> Measurement<'a> {
         let late = |sensor: &Sensor| sensor.steps_around() as f64 * step - sensor.delay_range[0];
         let early = self.sensors.iter().map(late);
         Some(end + early.fold(0.0, f64::max))
+    }
+
+    /// What sensors read of what acts in steps.
+    fn loads(&self) -> Vec<StepLoad> {
+        self.sensors.iter().filter_map(Sensor::load).collect()
+    }
+
+    /// Whether all that is read is of states and parameters: no sensor reads what steps solved for.
+    pub(crate) fn is_of_states(&self) -> bool {
+        self.sensors.iter().all(|sensor| sensor.load().is_none())
     }
 
     /// Residuals that belong together as they count.

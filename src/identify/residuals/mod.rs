@@ -6,6 +6,7 @@ mod recorded_state;
 mod replay;
 mod sensor_reading;
 mod start_in_flight;
+mod step_loads;
 mod window_gradient;
 
 pub use initial_state::initial_state;

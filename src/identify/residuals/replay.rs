@@ -1,7 +1,9 @@
 //! A simulation beside a recording: the states at its frames, and between the steps.
 
+use super::step_loads::StepLoads;
 use crate::ad::Real;
 use crate::identify::data::Dataset;
+use crate::identify::experiment::StepLoad;
 use crate::model::{Model, Parameters, System};
 use crate::simulation::{Rollout, StepReport};
 use crate::state::{Coordinates, State};
@@ -114,27 +116,31 @@ pub(super) fn frames<T: Real>(
 /// The states at the ends of all steps of a simulation.
 pub(crate) struct StepEnds<T> {
     states: Vec<State<T>>,
+    loads: StepLoads<T>,
     time_step: f64,
 }
 
 impl<T: Real> StepEnds<T> {
-    /// Simulates for at least `duration`, s, under these inputs.
+    /// Simulates for at least `duration`, s, under these inputs. `asked`: what is asked for of what acts in steps.
     pub fn simulate(
         system: System<T>,
         initial: State<T>,
         mut inputs: StepInputs<T>,
-        duration: f64,
+        (duration, asked): (f64, Vec<StepLoad>),
     ) -> (StepEnds<T>, StepReport) {
         let time_step = system.settings.time_step;
         let steps = StepEnds::<T>::steps(duration, time_step);
         let mut rollout = Rollout::new(system, initial);
         rollout.set_time(Some(inputs.begin));
         let mut states = vec![rollout.state.clone()];
-        for _ in 0..steps {
-            rollout.step(inputs.next(system.parameters));
+        let mut loads = StepLoads::new(asked, system.settings);
+        for step in 0..steps {
+            let now = inputs.next(system.parameters);
+            rollout.step(now);
             states.push(rollout.state.clone());
+            loads.add(&system, (&states[step], now), &rollout);
         }
-        (StepEnds { states, time_step }, rollout.report)
+        (StepEnds { states, loads, time_step }, rollout.report)
     }
 
     /// How many steps that takes.
@@ -144,7 +150,12 @@ impl<T: Real> StepEnds<T> {
 
     /// Of states at the ends of all steps.
     pub fn new(states: Vec<State<T>>, time_step: f64) -> Self {
-        StepEnds { states, time_step }
+        StepEnds { states, loads: StepLoads::default(), time_step }
+    }
+
+    /// What acts at a time after the start, s; nothing if it was not asked for.
+    pub fn load(&self, load: StepLoad, time: T) -> Option<Vec<T>> {
+        self.loads.at(load, time / self.time_step)
     }
 
     /// The state at a time after the start, s; outside of what was simulated, the first or last step goes on.

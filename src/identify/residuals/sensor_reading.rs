@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::replay::{StepEnds, StepInputs};
 use crate::ad::Real;
 use crate::dynamics::{Kinematics, actuator_force};
-use crate::identify::experiment::{Reading, Sensor, StateNumber};
+use crate::identify::experiment::{LoadedSolid, Reading, Sensor, StateNumber, StepLoad};
 use crate::model::{Model, Parameters};
 use crate::state::State;
 
@@ -68,6 +68,15 @@ impl<'a, T: Real> SensorReader<'a, T> {
                 let gravity = self.parameters.gravity();
                 let turn = &self.kinematics.bodies[*body].rotation;
                 along(&sensor.axes, &turn.tr_mul(&(acceleration - gravity)))
+            }
+            Reading::Load(load) => {
+                let Some(found) = motion.and_then(|motion| motion.load(*load, time)) else {
+                    return vec![T::constant(f64::NAN); load.channels()];
+                };
+                let StepLoad::Contacts(LoadedSolid::Body(body)) = *load else { return found };
+                self.kinematics.update(model, self.parameters, state);
+                let force = Vector3::new(found[0], found[1], found[2]);
+                along(&sensor.axes, &self.kinematics.bodies[body].rotation.tr_mul(&force))
             }
             Reading::Effort { actuator } => {
                 let inputs = self.inputs.at(self.parameters, time);

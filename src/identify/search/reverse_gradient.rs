@@ -18,10 +18,12 @@ impl Problem<'_> {
     /// Those of [`ad::gradient`].
     pub fn gradient(&mut self, x: &[f64]) -> Result<(f64, Vec<f64>), ad::Error> {
         let unknowns = self.initial_unknowns();
-        let forgets = forgets(&self.measurement.dataset.settings);
+        // Adjoints of steps are those of their ends, not of forces in between.
+        let by_adjoints =
+            forgets(&self.measurement.dataset.settings) && self.measurement.is_of_states();
         let parts = parallel(self.threads, self.own.len(), |at| {
             let k = self.own[at];
-            match forgets {
+            match by_adjoints {
                 true => self.gradient_by_adjoints(x, k),
                 false => self.gradient_by_tape(x, k),
             }

@@ -43,6 +43,13 @@ pub struct TrajectoryError {
     pub over_time: Vec<FrameError>,
 }
 
+impl TrajectoryError {
+    /// Whether its error of rotation is that of its hinges, for lack of orientations.
+    pub fn turns_by_hinges_only(&self) -> bool {
+        self.joint_error_deg.is_some() && self.joint_error_deg == self.rotation_error_deg
+    }
+}
+
 /// How far a simulated state is from the recorded one, means over the bodies; nothing where nothing of the
 /// kind is recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +58,8 @@ pub struct FrameError {
     pub position: Option<f64>,
     /// Angle of orientations; where there are none, of hinges, rad.
     pub rotation: Option<f64>,
+    /// Angle of hinges, rad.
+    pub joint: Option<f64>,
 }
 
 /// Errors of all trajectories, of the configurations that are recorded: sensors have no part in them.
@@ -116,14 +125,15 @@ pub fn evaluate_with(
         let part = (k, first, trajectory.steps() - first);
         let inputs = &experiment.scene.inputs;
         let mut errors = Errors::default();
-        let nothing = FrameError { position: None, rotation: None };
+        let nothing = FrameError { position: None, rotation: None, joint: None };
         let mut over_time = vec![nothing; trajectory.states.len()];
         let report = replay(system, dataset, part, start(k), inputs, |frame, state| {
             let mut here = Errors::default();
             here.add(model, trajectory.recorded.at(frame), state, &trajectory.states[frame]);
             errors.merge(&here);
             let [position, orientation, hinge] = here.means();
-            over_time[frame] = FrameError { position, rotation: orientation.or(hinge) };
+            over_time[frame] =
+                FrameError { position, rotation: orientation.or(hinge), joint: hinge };
         });
         let [position, orientation, hinge] = errors.means();
         let joint_error_deg = hinge.map(f64::to_degrees);
@@ -283,7 +293,7 @@ fn gathered(dataset: &Dataset, mut own: Vec<TrajectoryError>) -> Vec<TrajectoryE
     all
 }
 
-packed!(FrameError { position, rotation });
+packed!(FrameError { position, rotation, joint });
 packed!(TrajectoryError {
     name,
     frames,

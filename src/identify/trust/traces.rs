@@ -59,7 +59,7 @@ pub fn traces(
             };
             Trace {
                 name: sensor.channel(k),
-                quantity: None,
+                quantity: sensor.quantity(k),
                 recorded: (first..=first + window.steps).map(reading).collect(),
                 simulated: readings
                     .iter()

@@ -35,10 +35,11 @@ function tickTexts({ found, step }) {
 /**
  * x, y: { label, log?, zero? }; series: [{ x, y, kind: "line" | "dots" | "band", low, high, class }];
  * levels: [{ y, class }] horizontal lines; marks: [{ x, class }] vertical ones; rug: [x] short ones
- * at the axis; width: of a height of 210, or of `height`. `point(x)` of the element shows where x is.
+ * at the axis; counts: { x, n } how many there are at x, said under the ticks; width: of a height of 210, or of `height`.
+ * `point(x)` of the element shows where x is.
  */
-function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360, height = 210 }) {
-  const right = 10, top = 10, bottom = 40;
+function chart({ x, y, series, levels = [], marks = [], rug = [], counts = null, width = 360, height = 210 }) {
+  const right = 10, top = 10, bottom = counts ? 54 : 40;
   const finite = numbers => numbers.filter(v => v !== null && Number.isFinite(v) && !(y.log && v <= 0));
   const xs = series.flatMap(s => s.x).filter(Number.isFinite);
   const ys = finite(series.flatMap(s => s.kind === "band" ? [...s.low, ...s.high] : s.y).concat(levels.map(l => l.y)));
@@ -76,6 +77,9 @@ function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360, h
   across.found.forEach((v, k) => {
     made.append(svg("line", { class: "axis", x1: px(v), x2: px(v), y1: height - bottom, y2: height - bottom + 4 }));
     made.append(svg("text", { x: px(v), y: height - bottom + 16, "text-anchor": "middle" }, along.texts[k]));
+    if (!counts) return;
+    const last = Math.max(counts.x.findLastIndex(t => t <= v + 1e-9), 0);
+    made.append(svg("text", { class: "count", x: px(v), y: height - bottom + 30, "text-anchor": "middle" }, (k ? "" : "n = ") + counts.n[last]));
   });
   up.found.forEach((v, k) => {
     made.append(svg("line", { class: "rule", x1: left, x2: width - right, y1: py(v), y2: py(v) }));

@@ -69,6 +69,25 @@
     make("p", { class: "soft" }, `Identification by ${report.program} · seed ${report.seed}`),
     fair && report.status_text ? make("p", {}, report.status_text[0].toUpperCase() + report.status_text.slice(1) + ".") : null));
   if (report.result.length) page.append(make("p", { class: "result" }, report.result.join(" ")));
+  if (report.warnings.length) page.append(make("p", {}, make("a", { href: "#warnings" }, many(report.warnings.length, "warning")), "."));
+
+  // --- playback, which is what people look at first ---
+  let player = null, figure = null;
+  if (report.playback && report.playback.clips.length) {
+    figure = make("figure", { id: "player" });
+    const shown = report.playback.clips.length, all = report.recording_count;
+    section("Data against simulation", figure, shown < all
+      ? make("p", { class: "soft", id: "left-out" }, `${shown} of ${all} recordings are on this page: the median, the best and the worst ones.`) : "");
+    player = createPlayer(figure, report.playback);
+    // Space plays wherever nothing else takes it.
+    document.addEventListener("keydown", event => {
+      if (event.key !== " " || event.target !== document.body || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      if (player.playing) player.pause(); else player.play();
+    });
+  }
+
+  // --- how it went ---
   const fact = (name, value, note) => value === null ? null
     : make("div", {}, make("dt", {}, name), make("dd", {}, value, note ? make("span", { class: "soft" }, " " + note) : ""));
   page.append(make("dl", { class: "facts" },
@@ -81,7 +100,7 @@
     missing(report.rollouts) ? null : fact("Work", text(report.rollouts), "rollouts"),
     missing(report.seconds) ? null : fact("Wall time", text(report.seconds, 3), "s")));
   if (report.warnings.length)
-    page.append(make("div", { class: "warnings", role: "note" }, make("h3", {}, report.warnings.length === 1 ? "Warning" : "Warnings"),
+    page.append(make("div", { class: "warnings", id: "warnings", role: "note" }, make("h3", {}, report.warnings.length === 1 ? "Warning" : "Warnings"),
       make("ul", {}, ...report.warnings.map(warning => make("li", {}, warning)))));
 
   // --- parameters ---
@@ -123,19 +142,7 @@
         ])),
       key([["dot", "value"], ["line", "95 % interval"], ["start", "start"], ...(anyTruth ? [["truth", "truth"]] : [])]));
 
-  // --- playback, and numbers over time ---
-  let player = null, figure = null;
-  if (report.playback && report.playback.clips.length) {
-    figure = make("figure", { id: "player" });
-    section("Data against simulation", figure);
-    player = createPlayer(figure, report.playback);
-    // Space plays wherever nothing else takes it.
-    document.addEventListener("keydown", event => {
-      if (event.key !== " " || event.target !== document.body || event.ctrlKey || event.altKey || event.metaKey) return;
-      event.preventDefault();
-      if (player.playing) player.pause(); else player.play();
-    });
-  }
+  // --- numbers over time ---
   if (player && report.signals.some(clip => clip.groups.length)) {
     const choice = make("select", { "aria-label": "what is shown over time" });
     const charts = make("div", { class: "charts", id: "signals" }), left = make("p", { class: "soft" });
@@ -345,7 +352,7 @@
 
   // --- residuals ---
   const e = report.errors_over_time;
-  if (e && (e.position || e.rotation_deg) && e.times.length > 1) {
+  if (e && (e.position || e.rotation_deg || e.joint_deg) && e.times.length > 1) {
     const charts = [];
     const curve = (caption, spread, unit, scale) => {
       const by = numbers => numbers.map(x => missing(x) ? null : scale * x);
@@ -353,6 +360,7 @@
       charts.push(captioned(caption, chart({
         width: 540, x: { label: "time since the first frame (s)" }, y: { label: `${caption.toLowerCase()} (${unit})`, zero: true },
         series: [...(single ? [] : [{ kind: "band", x: e.times, low: by(spread.low), high: by(spread.high) }]), { x: e.times, y: by(spread.median) }],
+        counts: single ? null : { x: e.times, n: e.count },
       })));
     };
     if (e.position) {
@@ -360,8 +368,9 @@
       curve("Position error", e.position, small ? "mm" : "m", small ? 1000 : 1);
     }
     if (e.rotation_deg) curve("Rotation error", e.rotation_deg, "°", 1);
+    if (e.joint_deg) curve("Joint error", e.joint_deg, "°", 1);
     section("Errors over time", make("p", { class: "soft" }, report.start_text),
-      report.recordings.length > 1 ? key([["line", "median of the recordings that last until then"], ["band", "10 % to 90 % of them"]]) : "",
+      report.recordings.length > 1 ? key([["line", "median of the recordings that last until then, as many as stand under the time"], ["band", "10 % to 90 % of them"]]) : "",
       make("div", { class: "charts wide" }, ...charts));
   }
   if (report.phases.length)
@@ -381,6 +390,7 @@
     const columns = [
       ["name", "Recording", false], ["frames", "Frames", true], ["duration", "Duration (s)", true],
       ["position_percent", `Position error (% of ${text(report.length_scale, 3)} m)`, true], ["rotation_deg", "Rotation error (°)", true],
+      ...(report.recordings.some(r => !missing(r.joint_deg)) ? [["joint_deg", "Joint error (°)", true]] : []),
     ];
     const value = x => typeof x === "string" ? x : missing(x) ? Infinity : x;
     const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
@@ -417,8 +427,7 @@
           notes.push(watch);
         }
         return make("tr", {}, make("td", { class: "name" }, r.name), make("td", { class: "number" }, String(r.frames)),
-          make("td", { class: "number" }, text(r.duration, 3, 3)), make("td", { class: "number" }, text(r.position_percent, 3, 3)),
-          make("td", { class: "number" }, text(r.rotation_deg, 3, 3)), make("td", {}, ...notes));
+          ...columns.slice(2).map(([field]) => make("td", { class: "number" }, text(r[field], 3, 3))), make("td", {}, ...notes));
       }));
       more.textContent = `Show all ${report.recordings.length}`;
       more.hidden = all || report.recordings.length <= FEW;
