@@ -51,8 +51,9 @@ fn what_slides_presses_by_its_weight() {
         let x = 3.0 * t - 0.5 * mu * g * t * (t + STEP);
         let (drag, weight) = (mu * mass * g, mass * g);
         // On the floor; on the box along its axes; on the box in the world.
-        writeln!(text, "{t},{x},{drag},0,{},0,{drag},{weight},{},0,{weight}", -weight, -drag)
-            .unwrap();
+        let v = 3.0 - mu * g * t;
+        let readings = format!("{drag},0,{},0,{drag},{weight},{},0,{weight}", -weight, -drag);
+        writeln!(text, "{t},{x},{v},{readings}").unwrap();
     }
     let tables = "[columns]\n'box/*' = false\n'box/px' = 'px'\n'box/vx' = 'vx'\n\
         [[sensor]]\nname = 'plate'\ncontact_force = 'floor'\nnoise = 0.1\n\
@@ -162,6 +163,8 @@ fn readings_are_of_their_time() {
             let t = k as f64 * step;
             writeln!(file, "{t},0.05,{},0,0,{}", -pressed(t), 2.0 * 9.81 + pressed(t)).unwrap();
         }
+        // The last step goes on beyond the last frame.
+        writeln!(file, "{},,{},,,", 0.6 + step, -pressed(0.6 + step)).unwrap();
         let tables = "[columns]\n'box/*' = false\n'box/pz' = 'pz'\n'box/fz' = { column = 'push', between = 'linear' }\n\
             [[sensor]]\nname = 'f'\ncontact_force = 'box'\nnoise = 1\n[[parameter]]\nname = 'floor-box/mu'\nstart = 0.3\n";
         let (experiment, dataset) = load(&format!("pressed-{step}"), &text, &file, tables).unwrap();
