@@ -42,13 +42,14 @@ impl Progress {
         }
         if self.bar.is_none() && self.start.elapsed() > PATIENCE {
             let bar = ProgressBar::new(self.steps as u64).with_elapsed(self.start.elapsed());
-            let style = ProgressStyle::with_template("{wide_bar} {pos}/{len}, {eta} left");
+            let style = ProgressStyle::with_template("{wide_bar} {pos}/{len}{msg}");
             self.bar = Some(match style {
                 Ok(style) => bar.with_style(style),
                 Err(_) => bar,
             });
         }
         if let Some(bar) = &self.bar {
+            bar.set_message(seconds_left(self.start.elapsed(), done, self.steps));
             bar.set_position(done as u64);
         }
     }

@@ -55,11 +55,13 @@ pub(super) struct Impacts<T: Real> {
     acting: Vec<T>,
     /// The points that hold them, pair and feature.
     holding: Vec<(usize, usize)>,
+    /// What these would do over the whole step.
+    held: Vec<(usize, Vector3<T>)>,
     /// Of each tree that was split what takes its velocity half a step back, if it ends in flight.
     pub back: Vec<(usize, [T; 3])>,
     /// What struck in the step.
     pub records: Vec<ContactRecord>,
-    /// The impulses of these on the second solid of each pair, in the world, N s.
+    /// The impulses of these, and of what held bodies up to them, on the second solid of each pair, in the world, N s.
     pub impulses: Vec<(usize, Vector3<T>)>,
     /// How the impacts were solved.
     pub reports: Vec<IslandReport>,
@@ -79,6 +81,7 @@ impl<T: Real> Default for Impacts<T> {
             inputs: Vec::new(),
             acting: Vec::new(),
             holding: Vec::new(),
+            held: Vec::new(),
             back: Vec::new(),
             records: Vec::new(),
             impulses: Vec::new(),
@@ -137,6 +140,7 @@ impl<T: Real> Impacts<T> {
         for index in 0..count {
             let group = std::mem::take(&mut self.groups[index]);
             self.holding.clear();
+            self.held.clear();
             let split =
                 group.flies && self.split_group(system, start, motion, (&group, None), known);
             if !split && !group.apart.is_empty() {
@@ -196,6 +200,7 @@ impl<T: Real> Impacts<T> {
     fn hold(&mut self, system: &System<T>, motion: &FreeMotion<T>, group: &Group) {
         let System { model, parameters, settings } = *system;
         self.contacts.resolve_without(system, motion, &group.bodies, &group.apart);
+        self.held.extend(self.contacts.world_impulses(system, motion));
         let touching = self.contacts.records.iter().filter(|record| record.mode != Mode::Break);
         self.holding.extend(touching.map(|record| (record.pair, record.feature)));
         for &body in &group.bodies {
@@ -270,6 +275,9 @@ impl<T: Real> Impacts<T> {
         }
         self.records.extend_from_slice(&self.contacts.records);
         self.impulses.extend(self.contacts.world_impulses(system, &self.exact.motion));
+        // Up to the impact bodies are held.
+        let part = exact / step;
+        self.impulses.extend(self.held.iter().map(|&(pair, impulse)| (pair, impulse * part)));
         self.reports.extend(self.contacts.reports());
         let rest = T::constant(step) - exact;
         for &body in bodies {

@@ -80,31 +80,28 @@ impl Excerpt {
 /// Of the rows that are kept, those nearest to each whole number of periods after the first. Nothing is interpolated: what lies
 /// between two measurements was not measured, and its errors would be shared.
 fn keep_nearest(times: &[f64], rate: f64, keep: &mut [bool]) {
-    let Some(begin) = keep.iter().position(|&kept| kept) else { return };
-    let mut last: Option<(f64, f64, usize)> = None;
-    for k in begin..times.len().min(keep.len()) {
-        if !keep[k] {
-            continue;
-        }
-        let periods = (times[k] - times[begin]) * rate;
-        let period = periods.round();
-        let away = (periods - period).abs();
-        match last {
-            Some((same, nearest, _)) if same == period && nearest <= away => keep[k] = false,
-            Some((same, _, other)) if same == period => {
-                keep[other] = false;
-                last = Some((period, away, k));
-            }
-            _ => last = Some((period, away, k)),
+    let rows: Vec<usize> = (0..keep.len()).filter(|&k| keep[k]).collect();
+    let Some(&begin) = rows.first() else { return };
+    let periods = |k: usize| (times[k] - times[begin]) * rate;
+    // The nearest row of the present period so far.
+    let mut nearest = begin;
+    for &k in &rows[1..] {
+        let away = |k: usize| (periods(k) - periods(k).round()).abs();
+        if periods(k).round() != periods(nearest).round() {
+            nearest = k;
+        } else if away(k) < away(nearest) {
+            keep[nearest] = false;
+            nearest = k;
+        } else {
+            keep[k] = false;
         }
     }
-    // The last row comes before the time that it is nearest to, and another might have come between.
-    if let Some((period, away, k)) = last
-        && k > begin
-        && (times[k] - times[begin]) * rate < period
-        && away > 0.5 * (times[k] - times[k - 1]) * rate
+    // The last row may come before the time that it is nearest to, and another might have come between.
+    if let [.., before, last] = rows[..]
+        && nearest == last
+        && periods(last).round() - periods(last) > 0.5 * (periods(last) - periods(before))
     {
-        keep[k] = false;
+        keep[last] = false;
     }
 }
 

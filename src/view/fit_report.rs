@@ -187,6 +187,8 @@ pub struct Spread {
     pub median: Vec<f64>,
     /// Nine tenths.
     pub high: Vec<f64>,
+    /// Of how many recordings.
+    pub count: Vec<usize>,
 }
 
 /// How far whole simulations are off, over time since the first frame.
@@ -486,6 +488,7 @@ fn errors_over_time(dataset: &Dataset, evaluation: &Evaluation) -> Option<Errors
             spread.low.push(quantile(&errors, 0.1));
             spread.median.push(quantile(&errors, 0.5));
             spread.high.push(quantile(&errors, 0.9));
+            spread.count.push(errors.len());
         }
         (!frames.is_empty()).then_some(spread)
     };

@@ -191,7 +191,7 @@ fn the_program_equips_and_refuses_in_words() {
     refuses(&folder.run(&["import", "box.xml", "--ground"]), &["the file has \"floor\" already"]);
 }
 
-/// A scene and an experiment for a robot, of which every command that is proposed runs.
+/// A scene and an experiment for a robot, of which the commands that are proposed run.
 #[cfg(feature = "cli")]
 #[test]
 fn init_writes_a_robot_that_stands() {
@@ -229,6 +229,31 @@ fn init_writes_a_robot_that_stands() {
     let scene = Scene::load(folder.path("doll/scene.toml")).unwrap();
     assert_eq!((scene.state.q[2], scene.model.nu(), scene.model.half_spaces.len()), (2.0, 1, 1));
     assert_eq!(scene.model.actuators[0].kind, ActuatorKind::Motor);
+    // Things beside a robot stay where they are.
+    let text = "<mujoco><worldbody><geom type='box' size='.5 .5 .1' pos='0 0 .6'/><body name='cup' pos='0 0 .8'><freejoint/>\
+        <geom type='box' size='.05 .05 .05' mass='1'/></body><body name='arm' pos='1 0 1'><joint name='elbow'/><geom size='.1' mass='1'/></body></worldbody></mujoco>";
+    folder.write("table.xml", text);
+    assert!(folder.run(&["init", "table", "--robot", "table.xml"]).status.success());
+    let scene = Scene::load(folder.path("table/scene.toml")).unwrap();
+    assert_eq!((scene.state.q[2], scene.model.half_spaces.len()), (0.8, 0));
+    // What is fixed where a ground would be has none, and is told why; what has no shapes stays as high as it is.
+    let output = folder.run(&["init", "fixed", "--robot", "dog.urdf"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("give --floating-base"), "{output:?}");
+    assert_eq!(Scene::load(folder.path("fixed/scene.toml")).unwrap().model.half_spaces.len(), 0);
+    let bare = quadruped().lines().map(|line| {
+        match (line.find("<collision>"), line.find("</collision>")) {
+            (Some(from), Some(to)) => format!("{}{}\n", &line[..from], &line[to + 12..]),
+            _ => format!("{line}\n"),
+        }
+    });
+    folder.write("bare.urdf", &bare.collect::<String>());
+    let output = folder.run(&["init", "bare", "--robot", "bare.urdf", "--floating-base"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.contains("has no shapes that could stand"),
+        "{output:?}"
+    );
     refuses(&begun(&[]), &["is there already"]);
     refuses(&folder.run(&["init", "no", "--robot", "none.urdf"]), &["none.urdf"]);
     refuses(

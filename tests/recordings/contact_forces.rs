@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use approx::assert_relative_eq;
 use nalgebra::{DVector, Vector3};
+use stiction::dynamics::{Kinematics, Rnea, inverse_dynamics};
 use stiction::identify::{Dataset, Experiment, LeastSquares, Problem, fit, traces};
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
@@ -63,7 +64,7 @@ fn what_slides_presses_by_its_weight() {
         [[parameter]]\nname = 'floor-box/mu'\nstart = 0.6\nlower = 0.05\nupper = 1\n";
     let (experiment, dataset) = load("plate", &sliding(0.5, 0.6), &text, tables).unwrap();
     let mut problem = Problem::new(&experiment, &dataset, 1);
-    // Of 81 frames the first is not compared, and forces not at the first, as there is no step before it.
+    // Of 81 frames the first, where the simulation starts, is not compared.
     assert_eq!(problem.residual_count(), 80 + 80 * 9);
     assert!(problem.cost(&[mass.ln(), mu]) < 1e-18);
     let found = fit(&experiment, &dataset, 1, &mut |_| true).unwrap();
@@ -109,8 +110,14 @@ fn recorded(text: &str, steps: usize) -> (Scene, Vec<State<f64>>, String) {
 /// same on the body, along its axes.
 #[test]
 fn forces_are_what_momentum_gains() {
-    for more in ["", "split_impacts = true\n", "restitution_law = 'poisson'\n"] {
-        let text = thrown(more);
+    for more in ["", "split_impacts = true\n", "restitution_law = 'poisson'\n", "# grain"] {
+        let mut text = thrown(more.trim_start_matches('#').trim_start_matches(" grain"));
+        if more == "# grain" {
+            text = text.replace(
+                "[[contact]]\n",
+                "[[contact]]\npair = 'floor-box'\nmu_across = 0.7\ngrain = [0.8, 0.6, 0]\n",
+            );
+        }
         let (scene, states, file) = recorded(&text, 100);
         let tables = format!(
             "[[sensor]]\nname = 'f'\ncontact_force = 'floor-box'\nnoise = 1\n\
@@ -147,6 +154,37 @@ fn forces_are_what_momentum_gains() {
         let gain = (v(last) - v(1) + Vector3::z() * 9.81 * (last as f64 - 1.0) * STEP) * 0.7;
         assert_relative_eq!(sum, gain, epsilon = 1e-9 * gain.norm());
     }
+}
+
+/// What slides along the floor into a wall is carried by the floor on both sides of the impact, at which the step is split.
+#[test]
+fn what_rests_is_carried_up_to_an_impact() {
+    let text = format!(
+        "[simulation]\ntime_step = {STEP}\nsplit_impacts = true\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
+         [[half_space]]\nname = 'wall'\nnormal = [-1, 0, 0]\noffset = -0.5\n[[body]]\nname = 'box'\nmass = 2\n\
+         shape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]\nvelocity = [2, 0, 0]\n\
+         [[contact]]\npair = 'floor-box'\nmu = 0.2\n[[contact]]\npair = 'wall-box'\nrestitution = 0.8\n"
+    );
+    let (scene, states, file) = recorded(&text, 60);
+    // It comes back.
+    assert!(states[60].v[0] < -1.0);
+    let file = file.replace("f/x,f/y,f/z,b/x,b/y,b/z", "f/x,f/y,f/z,w/x,w/y,w/z");
+    let tables = "[[sensor]]\nname = 'f'\ncontact_force = 'floor-box'\nnoise = 1\n\
+        [[sensor]]\nname = 'w'\ncontact_force = 'wall-box'\nnoise = 1\n\
+        [[parameter]]\nname = 'box/mass'\nstart = 2\n";
+    let (experiment, dataset) = load("carried", &text, &file, tables).unwrap();
+    let (_, groups) = traces(&experiment, &dataset, &experiment.scene.parameters, 0, &scene.state);
+    let of = |name: &str, k: usize| {
+        let group = groups.iter().find(|group| group.name == name).unwrap();
+        Vector3::from_fn(|axis, _| group.traces[axis].simulated[k])
+    };
+    let struck = (0..60).filter(|&k| of("w", k).x != 0.0).count();
+    assert_eq!(struck, 1);
+    let carried: f64 = (0..60).map(|k| of("f", k).z * STEP).sum();
+    assert_relative_eq!(carried, 60.0 * STEP * 2.0 * 9.81, max_relative = 1e-9);
+    // Along the wall's normal: what the floor drags and the wall throws is what it gains.
+    let along: f64 = (0..60).map(|k| (of("f", k).x + of("w", k).x) * STEP).sum();
+    assert_relative_eq!(along, 2.0 * (states[60].v[0] - 2.0), max_relative = 1e-9);
 }
 
 /// Something that presses a plate now more and now less: a reading is of its time, to second order in the step.
@@ -277,6 +315,53 @@ fn derivatives_are_differences() {
     }
 }
 
+/// In a chain that flies, what joints hand on is the inverse dynamics of its motion, but for what turns their armatures.
+#[test]
+fn joints_of_a_chain_hand_on_its_inverse_dynamics() {
+    let text = format!(
+        "[simulation]\ntime_step = {STEP}\n[[body]]\nname = 'trunk'\nmass = 2\ninertia = [0.02, 0.03, 0.025]\nposition = [0, 0, 3]\n\
+         angular_velocity = [1, -2, 0.5]\n[[body]]\nname = 'arm'\nparent = 'trunk'\nposition = [0.2, 0, 0]\nmass = 0.6\n\
+         center_of_mass = [0.1, 0, 0.05]\ninertia = [1e-3, 2e-3, 2e-3]\n\
+         joint = {{ type = 'revolute', axis = [0, 0.6, 0.8], damping = 0.05, armature = 0.01, stiffness = 0.2, friction = 0.03, v = 4 }}\n\
+         [[body]]\nname = 'hand'\nparent = 'arm'\nposition = [0.25, 0, 0]\nmass = 0.3\ninertia = 5e-4\n\
+         joint = {{ type = 'prismatic', axis = [1, 0, 0], damping = 0.4, armature = 0.02, stiffness = 20, limits = [-0.05, 0.05], v = 1 }}\n"
+    );
+    let (scene, states, _) = recorded(&text, 40);
+    let mut file = String::from(
+        "t,trunk/px,trunk/py,trunk/pz,trunk/qw,trunk/qx,trunk/qy,trunk/qz,arm/q,hand/q,a,h\n",
+    );
+    for (k, state) in states.iter().enumerate() {
+        let row: Vec<String> = state.q.iter().map(f64::to_string).collect();
+        writeln!(file, "{},{},,", k as f64 * STEP, row.join(",")).unwrap();
+    }
+    let tables = "[[sensor]]\nname = 'a'\njoint_load = 'arm'\nnoise = 1\n[[sensor]]\nname = 'h'\njoint_load = 'hand'\nnoise = 1\n\
+        [[parameter]]\nname = 'arm/mass'\nstart = 0.6\n";
+    let (experiment, dataset) = load("chain", &text, &file, tables).unwrap();
+    let (model, parameters) = (&scene.model, &scene.parameters);
+    let (_, groups) = traces(&experiment, &dataset, parameters, 0, &scene.state);
+    let mut scratch = Rnea::default();
+    let mut needs = vec![0.0; model.nv()];
+    let mut stopped = 0;
+    for k in 1..39 {
+        let kinematics = Kinematics::new(model, parameters, &states[k]);
+        let pairs = states[k + 1].v.iter().zip(&states[k].v);
+        let change: Vec<f64> = pairs.map(|(after, before)| (after - before) / STEP).collect();
+        inverse_dynamics(model, parameters, &kinematics, &change, &mut scratch, &mut needs);
+        stopped += usize::from(states[k].q[8].abs() > 0.05 - 1e-9);
+        for (name, v, armature) in [("a", 6, 0.01), ("h", 7, 0.02)] {
+            let group = groups.iter().find(|group| group.name == name).unwrap();
+            let expected = needs[v] - armature * change[v];
+            assert_relative_eq!(
+                group.traces[0].simulated[k],
+                expected,
+                epsilon = 1e-9,
+                max_relative = 1e-9
+            );
+        }
+    }
+    assert!(stopped > 2, "{stopped}");
+}
+
 /// A robot on two feet: what they carry is all of its weight, and what the floor feels.
 #[test]
 fn feet_carry_the_robot() {
@@ -337,7 +422,7 @@ fn what_cannot_be_felt_is_said() {
     for (sensor, told) in [
         (
             "contact_force = 'flor'",
-            "no body, half-space or contact pair \"flor\"; it has box, ghost, floor, floor-box",
+            "no body, half-space or contact pair \"flor\"; it has floor, box, ghost, floor-box",
         ),
         ("contact_force = 'ghost'", "ghost has no shapes, so that nothing touches it"),
         ("contact_force = 'box'\nposition = [0, 0, 1]", "is of markers and accelerometers only"),

@@ -301,6 +301,26 @@ fn rows_and_separators_are_as_they_come() {
     for (time, expected) in times.iter().zip(&expected) {
         assert!((time - expected).abs() < 1e-12, "{times:?}");
     }
+    // Rows that jitter, and some with nothing but an input, which are no frames; two frames are missing.
+    let jittered = |k: usize, by: f64| (0.01 * k as f64 + by).to_string();
+    let mut rows: Vec<String> = plain.lines().map(String::from).collect();
+    let header = format!("{},kite/fx", rows.remove(0));
+    let mut text = format!("{header}\n");
+    for (k, row) in rows.iter().enumerate().filter(|(k, _)| ![12, 13].contains(k)) {
+        let rest = row.split_once(',').unwrap().1;
+        let by = if k == 30 { -0.001 } else { 0.002 * [0.0, 1.0, -1.0][k % 3] };
+        let blank = ",".repeat(rest.matches(',').count() + 1);
+        text += &format!("{},{rest},1\n{}{blank},2\n", jittered(k, by), jittered(k, 0.0045));
+    }
+    let (_, dataset) = load("jitter", &text, "[recordings]\nrate = 25\n").unwrap();
+    // Of 0.12 the nearest is 0.11 - 0.002.
+    let kept = [0, 4, 8, 11, 16, 20, 24, 28]
+        .map(|k: usize| 0.01 * k as f64 + 0.002 * [0.0, 1.0, -1.0][k % 3]);
+    let times = &dataset.trajectories[0].times;
+    assert_eq!(times.len(), kept.len(), "{times:?}");
+    for (time, kept) in times.iter().zip(kept) {
+        assert!((time - kept).abs() < 1e-12, "{times:?}");
+    }
     // More than there are: all of them.
     let (_, all) = load("all", &plain, "").unwrap();
     let (_, dataset) = load("fast", &plain, "[recordings]\nrate = 1000\n").unwrap();

@@ -100,8 +100,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let experiment = quoted(&place(directory, NAMES[1]));
         let scene = arguments.scene.clone().unwrap_or_else(|| place(directory, NAMES[0]));
         let scene = quoted(&scene);
+        let written: Vec<String> = files.iter().map(|(path, _)| quoted(path)).collect();
+        let written = written.join(" and ");
         output::print(&format!(
-            "{experiment} written: look through it, and say there what is to be found. Next:\n\n  \
+            "{written} written: look through it, and say there what is to be found. Next:\n\n  \
              stiction simulate {scene} --steps 500 --view motion.html   # the scene, to look at\n  \
              stiction identify {experiment} --check          # what the recordings can tell\n  \
              stiction identify {experiment} -o fit           # parameters, and a report to look at"

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::super::output;
 use super::super::scene_options::warn_of_lost_looks;
 use crate::Error;
 use crate::assemble::{BaseHeight, Description, Equipment};
@@ -14,11 +15,13 @@ pub(super) struct Robot {
     pub text: String,
     pub scene: Scene,
     description: Description,
+    /// What it still lacks, in sentences.
+    told: Vec<String>,
 }
 
 impl Robot {
     /// Reads a URDF or MJCF for a scene in a directory. What it lacks to stand is added: a ground with this coefficient of friction, servos
-    /// that hold the start, and the height of a base that floats.
+    /// that hold the start, and the height of a base that floats. Where the file has a world, the robot stays where it is in it.
     pub fn load(
         path: &Path,
         floating_base: bool,
@@ -29,25 +32,54 @@ impl Robot {
         let asked =
             Equipment { ground: Some(mu), motors: servos, base_height: Some(BaseHeight::OnGround) };
         let options = LoadOptions { floating_base, equipment: asked, ..LoadOptions::default() };
-        let mut description = Description::load(path, options)?;
-        let joints = || description.bodies.iter().map(|body| &body.joint);
-        let stands = !description.half_spaces.is_empty();
-        let floats = joints().any(|joint| joint.kind == JointKind::Free);
+        let read = Description::load(path, options)?;
+        let mut told = Vec::new();
+        let joints = || read.bodies.iter().map(|body| &body.joint);
+        let has_world = !(read.half_spaces.is_empty() && read.colliders.is_empty());
         let moves = joints().any(|joint| joint.kind.has_axis() && !joint.passive);
-        let lacks = Equipment {
-            ground: asked.ground.filter(|_| !stands),
-            motors: asked.motors.filter(|_| moves && description.actuators.is_empty()),
-            // Where the file has a ground it says how high the base is.
-            base_height: asked.base_height.filter(|_| floats && !stands),
+        // A free body on which nothing hangs is a thing, no robot.
+        let floats = read.bodies.iter().any(|body| {
+            let carries = read.bodies.iter().any(|other| other.parent.as_ref() == Some(&body.name));
+            body.joint.kind == JointKind::Free && (carries || read.bodies.len() == 1)
+        });
+        let touches = read.bodies.iter().any(|body| !body.colliders.is_empty());
+        if floats && !has_world && !touches {
+            told.push(
+                "has no shapes that could stand on anything: the base starts where the file has it"
+                    .into(),
+            );
+        }
+        let mut lacks = Equipment {
+            ground: asked.ground.filter(|_| !has_world),
+            motors: asked.motors.filter(|_| moves && read.actuators.is_empty()),
+            base_height: asked.base_height.filter(|_| floats && !has_world && touches),
         };
-        description.equip(&lacks)?;
-        let scene = description.scene()?;
-        Ok(Robot { text: description.to_toml(directory), scene, description })
+        let equipped = |lacks: &Equipment| {
+            let mut description = read.clone();
+            description.equip(lacks)?;
+            let scene = description.scene()?;
+            Ok::<_, Error>((description, scene))
+        };
+        let (description, scene) = match equipped(&lacks) {
+            // A base that is fixed at the origin reaches below it.
+            Err(_) if lacks.ground.is_some() && !floats => {
+                lacks.ground = None;
+                told.push(
+                    "has no ground, which it would start in: if its first link is not fixed, give --floating-base".into(),
+                );
+                equipped(&lacks)?
+            }
+            found => found?,
+        };
+        Ok(Robot { text: description.to_toml(directory), scene, description, told })
     }
 
-    /// Says which looks the scene has to do without.
+    /// Says what it lacks, and which looks the scene has to do without.
     pub fn warn(&self, directory: &Path) {
-        super::super::output::warn_of_file(&self.scene.warnings);
+        output::warn_of_file(&self.scene.warnings);
+        self.told
+            .iter()
+            .for_each(|line| output::warn(&format!("{}: {line}", self.description.name)));
         warn_of_lost_looks(&self.description, directory);
     }
 }

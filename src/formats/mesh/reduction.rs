@@ -105,6 +105,8 @@ pub(in crate::formats) fn reduce_hulls(description: &mut Description) {
         if !tell {
             continue;
         }
+        // A scene that is written of it says it.
+        collider.states_hull_limit = true;
         let short = short * collider.size.iter().copied().fold(0.0, f64::max);
         done.most = done.most.max(most);
         done.largest = done.largest.max(vertices);

@@ -171,16 +171,16 @@ impl<'a> Assets<'a> {
         self.meshes.get(name).ok_or_else(message)
     }
 
-    /// How many vertices of the hull of a mesh collide at most; 0 for all.
-    pub fn max_hull_vertices(&self, geom: &Element, name: &str) -> Result<usize, Error> {
+    /// How many vertices of the hull of a mesh collide at most, 0 for all, and whether the file says so.
+    pub fn max_hull_vertices(&self, geom: &Element, name: &str) -> Result<(usize, bool), Error> {
         let given = self.asset(geom, name)?.given.at("maxhullvert");
         match given.number("maxhullvert")? {
-            None => Ok(self.max_hull_vertices),
-            Some(-1.0) => Ok(0),
+            None => Ok((self.max_hull_vertices, false)),
+            Some(-1.0) => Ok((0, true)),
             Some(most)
                 if most >= 1.0 && most.fract() == 0.0 && check_limit(most as usize).is_ok() =>
             {
-                Ok(most as usize)
+                Ok((most as usize, true))
             }
             Some(_) => Err(given.error(
                 "maxhullvert",

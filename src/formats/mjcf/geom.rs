@@ -285,7 +285,8 @@ impl<'a> Reader<'a> {
             let mesh = mesh.filter(|_| !mirrored);
             let mut solid = collider(element, Shape::Convex(hull), scale, pose);
             solid.mesh = mesh;
-            solid.max_hull_vertices = Some(assets.max_hull_vertices(element, name)?);
+            let (most, stated) = assets.max_hull_vertices(element, name)?;
+            (solid.max_hull_vertices, solid.states_hull_limit) = (Some(most), stated);
             Form::Solid(solid)
         } else {
             match assets.look(element, name, compiler, placed) {

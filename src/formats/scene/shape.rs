@@ -261,8 +261,7 @@ pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, 
                     field(text, "scale", &list(size));
                 }
                 let most = shape.max_hull_vertices.unwrap_or(0);
-                // Said of what is reduced, of which whoever reads the file has been told.
-                if most != MAX_HULL_VERTICES || hull.vertices().len() >= most {
+                if most != MAX_HULL_VERTICES || shape.states_hull_limit {
                     field(text, "max_hull_vertices", &most.to_string());
                 }
             }

@@ -173,7 +173,7 @@ impl Dataset {
     }
 }
 
-/// Readings of the sensors in our units, and of markers in the world of the scene: where one of x, y and z is missing, all are if that is
+/// Readings of the sensors in our units, and of markers and of forces in the world in that of the scene: where one of x, y and z is missing, all are if that is
 /// turned.
 fn in_our_units(experiment: &Experiment, mut rows: Vec<Vec<Option<f64>>>) -> Vec<Vec<Option<f64>>> {
     let frames = &experiment.columns.frames;
@@ -183,9 +183,13 @@ fn in_our_units(experiment: &Experiment, mut rows: Vec<Vec<Option<f64>>>) -> Vec
             let (own, others) = rest.split_at_mut(sensor.channels());
             rest = others;
             own.iter_mut().flatten().for_each(|x| *x *= sensor.factor);
-            if frames.world.is_some() && matches!(sensor.reads, Reading::Marker { .. }) {
+            let is_place = matches!(sensor.reads, Reading::Marker { .. });
+            if frames.world.is_some() && (is_place || sensor.is_along_the_world()) {
                 let place = match *own {
-                    [Some(x), Some(y), Some(z)] => Some(frames.point(Vector3::new(x, y, z))),
+                    [Some(x), Some(y), Some(z)] if is_place => {
+                        Some(frames.point(Vector3::new(x, y, z)))
+                    }
+                    [Some(x), Some(y), Some(z)] => Some(frames.vector(Vector3::new(x, y, z))),
                     _ => None,
                 };
                 own.iter_mut().enumerate().for_each(|(k, x)| *x = place.map(|place| place[k]));

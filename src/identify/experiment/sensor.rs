@@ -145,9 +145,20 @@ impl Sensor {
         self.is_delayed() || self.reads.is_of_motion()
     }
 
-    /// How many steps before and after a time it takes to read it.
-    pub(crate) fn steps_around(&self) -> usize {
-        usize::from(self.reads.is_of_motion())
+    /// How many steps before a time and after it it takes to read it.
+    pub(crate) fn steps_around(&self) -> [usize; 2] {
+        match self.reads {
+            Reading::Accelerometer { .. } | Reading::Load(StepLoad::Joint(_)) => [1, 1],
+            // Of the step that begins then.
+            Reading::Load(StepLoad::Contacts(_)) => [0, 1],
+            _ => [0, 0],
+        }
+    }
+
+    /// Whether it reads a vector along the axes of the world.
+    pub(crate) fn is_along_the_world(&self) -> bool {
+        let load = self.load();
+        load.is_some_and(|load| load.channels() == 3) && !self.reads.has_axes()
     }
 
     /// What it reads of what acts in steps, if it does.

@@ -63,14 +63,18 @@ impl LoadedSolid {
         let found = body.map(LoadedSolid::Body);
         let found = found.or_else(|| half_space().map(LoadedSolid::HalfSpace));
         found.or_else(|| pair().map(LoadedSolid::Pair)).ok_or_else(|| {
-            let bodies = model.bodies.iter().map(|body| body.name.clone());
             let planes = model.half_spaces.iter().map(|plane| plane.name.clone());
+            let bodies = model.bodies.iter().map(|body| body.name.clone());
             let pairs = (0..model.pairs.len()).map(|pair| model.pair_name(pair));
+            let known: Vec<String> = planes.chain(bodies).chain(pairs).collect();
             const MOST: usize = 20;
-            let known: Vec<String> = bodies.chain(planes).chain(pairs).take(MOST).collect();
+            let more = match known.len().saturating_sub(MOST) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             format!(
-                "the scene has no body, half-space or contact pair {name:?}; it has {}",
-                known.join(", ")
+                "the scene has no body, half-space or contact pair {name:?}; it has {}{more}; of many shapes, a pair needs a [[contact]] to have a name",
+                known[..known.len().min(MOST)].join(", ")
             )
         })
     }

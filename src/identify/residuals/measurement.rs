@@ -308,7 +308,7 @@ impl<'a> Measurement<'a> {
         let &Window { trajectory, first, steps, .. } = window;
         let end = self.dataset.time_from(trajectory, first, first + steps);
         let step = self.dataset.settings.time_step;
-        let late = |sensor: &Sensor| sensor.steps_around() as f64 * step - sensor.delay_range[0];
+        let late = |sensor: &Sensor| sensor.steps_around()[1] as f64 * step - sensor.delay_range[0];
         let early = self.sensors.iter().map(late);
         Some(end + early.fold(0.0, f64::max))
     }
@@ -351,7 +351,7 @@ impl<'a> Measurement<'a> {
     fn is_read(&self, sensor: &Sensor, window: &Window, frame: usize) -> bool {
         let time = self.dataset.time_from(window.trajectory, window.first, frame);
         let step = self.dataset.settings.time_step;
-        time - sensor.delay_range[1] >= (sensor.steps_around() as f64 - 1e-6) * step
+        time - sensor.delay_range[1] >= (sensor.steps_around()[0] as f64 - 1e-6) * step
     }
 
     /// Whether a number has a residual of its own: no sensor reads it.

@@ -12,13 +12,13 @@ use crate::state::State;
 /// Of each step what was asked for.
 ///
 /// Steps q+ = q + dt v+ have the acceleration (v+ - v) / dt at the time of q: what acts in a step is of the time at which it begins, to
-/// second order. With the integrator of Runge and Kutta it is of the middle of the step.
+/// second order. Those of Runge and Kutta, of trees that nothing touches, have it in their middle.
 #[derive(Default)]
 pub(super) struct StepLoads<T> {
     asked: Vec<StepLoad>,
     /// Of each step the numbers of all that is asked for.
     steps: Vec<Vec<T>>,
-    /// What part of a step goes by before the time that it is of.
+    /// What part of a step goes by before the time that loads of joints are of.
     late: f64,
     forces: Vec<T>,
     damping: Vec<T>,
@@ -89,7 +89,8 @@ impl<T: Real> StepLoads<T> {
     pub fn at(&self, load: StepLoad, place: T) -> Option<Vec<T>> {
         let which = self.asked.iter().position(|other| *other == load)?;
         let first: usize = self.asked[..which].iter().map(|before| before.channels()).sum();
-        let place = place - T::constant(self.late);
+        let late = if matches!(load, StepLoad::Joint(_)) { self.late } else { 0.0 };
+        let place = place - T::constant(late);
         let last = self.steps.len().checked_sub(1)?;
         let step = place.value().floor().clamp(0.0, last.saturating_sub(1) as f64) as usize;
         let share = place - T::constant(step as f64);

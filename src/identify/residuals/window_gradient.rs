@@ -16,7 +16,8 @@ pub(crate) fn forgets(settings: &Settings) -> bool {
     !matches!(settings.solver, ContactSolver::Staggered { derivative, .. } if derivative == unrolled)
 }
 
-/// Half the sum of squares of a window, of which only states and parameters are [read](Measurement::is_of_states), simulated from `initial`, and its derivatives in the values of all parameters.
+/// Half the sum of squares of a window, of which only states and parameters are [read](Measurement::is_of_states),
+/// simulated from `initial`, and its derivatives in the values of all parameters.
 /// Those in the initial state are left in `rollout`, with the report.
 ///
 /// # Errors

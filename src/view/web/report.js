@@ -360,7 +360,7 @@
       charts.push(captioned(caption, chart({
         width: 540, x: { label: "time since the first frame (s)" }, y: { label: `${caption.toLowerCase()} (${unit})`, zero: true },
         series: [...(single ? [] : [{ kind: "band", x: e.times, low: by(spread.low), high: by(spread.high) }]), { x: e.times, y: by(spread.median) }],
-        counts: single ? null : { x: e.times, n: e.count },
+        counts: single ? null : { x: e.times, n: spread.count },
       })));
     };
     if (e.position) {
@@ -370,7 +370,7 @@
     if (e.rotation_deg) curve("Rotation error", e.rotation_deg, "°", 1);
     if (e.joint_deg) curve("Joint error", e.joint_deg, "°", 1);
     section("Errors over time", make("p", { class: "soft" }, report.start_text),
-      report.recordings.length > 1 ? key([["line", "median of the recordings that last until then, as many as stand under the time"], ["band", "10 % to 90 % of them"]]) : "",
+      report.recordings.length > 1 ? key([["line", "median of the recordings that have such an error then, as many as stand under the time"], ["band", "10 % to 90 % of them"]]) : "",
       make("div", { class: "charts wide" }, ...charts));
   }
   if (report.phases.length)
