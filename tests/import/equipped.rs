@@ -241,7 +241,8 @@ fn init_writes_a_robot_that_stands() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && said.contains("give --floating-base"), "{output:?}");
     assert_eq!(Scene::load(folder.path("fixed/scene.toml")).unwrap().model.half_spaces.len(), 0);
-    let bare = quadruped().lines().map(|line| {
+    let dog = quadruped();
+    let bare = dog.lines().map(|line| {
         match (line.find("<collision>"), line.find("</collision>")) {
             (Some(from), Some(to)) => format!("{}{}\n", &line[..from], &line[to + 12..]),
             _ => format!("{line}\n"),
