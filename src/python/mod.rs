@@ -8,6 +8,7 @@ mod contact_dict;
 mod exceptions;
 mod free_memory;
 mod identification;
+mod named;
 mod numpy_arrays;
 mod pages;
 mod pickles;
@@ -23,10 +24,13 @@ use pyo3::pymodule;
 
 #[pymodule]
 mod _stiction {
+    use crate::python::exceptions::unknown_name_error;
     #[pymodule_export]
     use crate::python::exceptions::{Error, ImplausibleWarning, UnsolvedWarning};
     #[pymodule_export]
     use crate::python::identification::{_gave_up, Identification, identify};
+    #[pymodule_export]
+    use crate::python::named::_unknown_name;
     #[pymodule_export]
     use crate::python::pages::_page;
     #[pymodule_export]
@@ -45,6 +49,8 @@ mod _stiction {
 
     #[pymodule_init]
     fn init(module: &Bound<PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("UnknownNameError", unknown_name_error(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -10,7 +10,7 @@
 """
 
 from ._identify import identify
-from ._parameters import Parameters
+from ._named import Keyframes, Parameters
 from ._stiction import (
     Error,
     Identification,
@@ -18,6 +18,7 @@ from ._stiction import (
     Jacobian,
     Scene,
     SoftScene,
+    UnknownNameError,
     UnsolvedWarning,
     __version__,
     load,
@@ -28,6 +29,7 @@ from ._stiction import (
 from ._view import View, view
 
 Scene.view = view
+Scene.keyframes = property(Keyframes, doc="The states that the file gives names, by these: x, (nq + nv).")
 Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
 
 __all__ = [
@@ -35,9 +37,11 @@ __all__ = [
     "Identification",
     "ImplausibleWarning",
     "Jacobian",
+    "Keyframes",
     "Parameters",
     "Scene",
     "SoftScene",
+    "UnknownNameError",
     "UnsolvedWarning",
     "View",
     "__version__",
