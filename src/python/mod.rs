@@ -8,7 +8,6 @@ mod contact_dict;
 mod exceptions;
 mod free_memory;
 mod identification;
-mod named;
 mod numpy_arrays;
 mod pages;
 mod pickles;
@@ -19,6 +18,7 @@ mod scene_files;
 mod scene_source;
 mod soft_scene;
 mod step_jacobian;
+mod unknown_names;
 
 use pyo3::pymodule;
 
@@ -29,8 +29,6 @@ mod _stiction {
     use crate::python::exceptions::{Error, ImplausibleWarning, UnsolvedWarning};
     #[pymodule_export]
     use crate::python::identification::{_gave_up, Identification, identify};
-    #[pymodule_export]
-    use crate::python::named::_unknown_name;
     #[pymodule_export]
     use crate::python::pages::_page;
     #[pymodule_export]
@@ -45,6 +43,8 @@ mod _stiction {
     use crate::python::soft_scene::{SoftScene, load_soft, parse_soft};
     #[pymodule_export]
     use crate::python::step_jacobian::Jacobian;
+    #[pymodule_export]
+    use crate::python::unknown_names::_unknown_name;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -2,7 +2,7 @@
 
     state = State(scene)
     running = ActionModel(scene, [InputResidual(scene, 1e-3)], state)
-    terminal = ActionModel(scene, [StateResidual(state, target, weights)], state)
+    terminal = ActionModel(scene, [StateResidual(scene, target, weights)], state)
     problem = crocoddyl.ShootingProblem(scene.x0, [running] * 50, terminal)
     solver = crocoddyl.SolverFDDP(problem)
     solver.solve(problem.rollout(us), us)
@@ -18,6 +18,7 @@ import sys
 import numpy as np
 
 from ._optional import require
+from ._stiction import Error, Scene
 
 crocoddyl = require("crocoddyl")
 both, first = crocoddyl.Jcomponent.both, crocoddyl.Jcomponent.first
@@ -115,12 +116,17 @@ class State(crocoddyl.StateAbstract):
 
 
 class StateResidual:
-    """The difference of the state from a target, each number of it times the root of its weight (2 nv, or one)."""
+    """The difference of the state from a target, each number of it times the root of its weight (2 nv, or one).
+
+    state: a scene, or a `State` of it.
+    """
 
     def __init__(self, state, target, weights=1.0):
-        self.state = state
+        if not isinstance(state, (Scene, State)):
+            raise Error(f"state: must be a stiction.Scene or a State, found {type(state).__name__}")
+        self.state = State(state) if isinstance(state, Scene) else state
         self.target = np.asarray(target, dtype=float)
-        self.root = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=float), state.ndx))
+        self.root = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=float), self.state.ndx))
 
     def __call__(self, x, u):
         r = self.state.diff(self.target, x)
