@@ -5,8 +5,10 @@ mod arguments;
 mod calls;
 mod comm;
 mod contact_dict;
+mod evaluation;
 mod exceptions;
 mod free_memory;
+mod given_experiment;
 mod identification;
 mod numpy_arrays;
 mod pages;
@@ -24,6 +26,8 @@ use pyo3::pymodule;
 
 #[pymodule]
 mod _stiction {
+    #[pymodule_export]
+    use crate::python::evaluation::_evaluate;
     use crate::python::exceptions::unknown_name_error;
     #[pymodule_export]
     use crate::python::exceptions::{Error, ImplausibleWarning, UnsolvedWarning};

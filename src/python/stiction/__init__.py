@@ -9,6 +9,7 @@
 `stiction.crocoddyl`, `stiction.torch` and `stiction.jax` wrap a scene for these libraries.
 """
 
+from ._evaluate import evaluate
 from ._identify import identify
 from ._named import Keyframes, Parameters
 from ._stiction import (
@@ -45,6 +46,7 @@ __all__ = [
     "UnsolvedWarning",
     "View",
     "__version__",
+    "evaluate",
     "identify",
     "load",
     "load_soft",

@@ -201,10 +201,8 @@ def parse(
     text: str, name: str = "scene.toml", inputs: Sequence[str] | None = None, parameters: Sequence[str] | None = None
 ) -> Scene: ...
 def identify(
-    path: str | PathLike[str],
-    text: str | None = None,
-    data: str | None = None,
+    experiment: tuple[str | PathLike[str], str | None],
     scene: Scene | None = None,
+    recordings: tuple[Sequence[str], Sequence[Sequence[tuple[str, Array]]] | None] | None = None,
     workers: tuple[int | None, Any] | None = None,
-    recordings: Sequence[Sequence[tuple[str, Array]]] | None = None,
 ) -> Identification: ...
