@@ -3,6 +3,7 @@
 
 mod arguments;
 mod calls;
+mod casadi_library;
 mod comm;
 mod contact_dict;
 mod evaluation;
@@ -26,6 +27,8 @@ use pyo3::pymodule;
 
 #[pymodule]
 mod _stiction {
+    #[pymodule_export]
+    use crate::python::casadi_library::_casadi_library;
     #[pymodule_export]
     use crate::python::evaluation::_evaluate;
     use crate::python::exceptions::unknown_name_error;

@@ -9,6 +9,7 @@
 `stiction.crocoddyl`, `stiction.torch` and `stiction.jax` wrap a scene for these libraries.
 """
 
+from ._casadi import export_casadi
 from ._evaluate import evaluate
 from ._identify import identify
 from ._named import Keyframes, Parameters
@@ -30,6 +31,7 @@ from ._stiction import (
 from ._view import View, view
 
 Scene.view = view
+Scene.export_casadi = export_casadi
 Scene.keyframes = property(Keyframes, doc="The states that the file gives names, by these: x, (nq + nv).")
 Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
 
