@@ -10,12 +10,12 @@ from ._stiction import Identification, Scene
 
 
 def evaluate(
-    experiment: str | os.PathLike | Mapping | None = None,
-    recordings: str | os.PathLike | Iterable | None = None,
+    experiment: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    recordings: str | os.PathLike[str] | Iterable[Any] | None = None,
     *,
     scene: Scene | None = None,
-    parameters: str | os.PathLike | Mapping | Identification | Scene | None = None,
-    compare: str | os.PathLike | Mapping | Identification | Scene | None = None,
+    parameters: str | os.PathLike[str] | Mapping[str, float] | Identification | Scene | None = None,
+    compare: str | os.PathLike[str] | Mapping[str, float] | Identification | Scene | None = None,
     initial: str = "recorded",
     threads: int | None = None,
 ) -> dict[str, Any]:
@@ -37,7 +37,8 @@ def evaluate(
     sources = [_source(name, given) for name, given in (("parameters", parameters), ("compare", compare))]
     named = None if experiment is None else _given.experiment_of(experiment)
     found = _stiction._evaluate((named, scene), _given.recordings_of(recordings, scene), sources, initial, threads)
-    return json.loads(found)
+    result: dict[str, Any] = json.loads(found)
+    return result
 
 
 def _source(name, given):

@@ -10,8 +10,8 @@ from ._stiction import Identification, Scene
 
 
 def identify(
-    experiment: str | os.PathLike | Mapping,
-    recordings: str | os.PathLike | Iterable | None = None,
+    experiment: str | os.PathLike[str] | Mapping[str, Any],
+    recordings: str | os.PathLike[str] | Iterable[Any] | None = None,
     *,
     scene: Scene | None = None,
     threads: int | None = None,

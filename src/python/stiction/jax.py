@@ -3,19 +3,28 @@
 JAX has to compute in float64: `jax.config.update("jax_enable_x64", True)`.
 """
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _ambient, _jax_derivative
 from ._optional import require
-from ._stiction import Error
+from ._stiction import Error, Scene
 
-jax = require("jax")
-jnp = jax.numpy
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+    from jax import Array
+    from jax.typing import ArrayLike
+else:
+    jax = require("jax")
+    jnp = jax.numpy
 
 
-def step(scene, x, u=None, parameters=None):
+def step(scene: Scene, x: ArrayLike, u: ArrayLike | None = None, parameters: ArrayLike | None = None) -> Array:
     """The state after a step, (..., nq + nv).
 
     x (..., nq + nv), u (..., nu), parameters (..., np, those selected): arrays whose leading axes are broadcast together.
@@ -39,7 +48,7 @@ def step(scene, x, u=None, parameters=None):
     return _step(scene, *full).astype(_kind(x))
 
 
-def rollout(scene, x0, U, parameters=None):
+def rollout(scene: Scene, x0: ArrayLike, U: ArrayLike, parameters: ArrayLike | None = None) -> Array:
     """The states along a motion: x0 (nq + nv), U (N, nu) to (N + 1, nq + nv), rounded to the dtype of x0 at the end; vmap
     makes batches. See `step`."""
     x0, U = _array("x0", x0), _array("U", U)
