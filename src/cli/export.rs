@@ -28,7 +28,8 @@ enum Target {
 ///
 /// In CasADi (3.6 or later): f = casadi.external("stiction_f", "./libstep.so"), and
 /// casadi.external("stiction_start", "./libstep.so")() has x and u at the start. x is [q; v], its quaternions
-/// of any norm between 1e-6 and 1e6. The library is a copy of libstiction.so that carries the scene; it needs no other file.
+/// of any norm between 1e-6 and 1e6. The library is a copy of libstiction.so, or of the module of
+/// Python, that carries the scene; it needs no other file.
 #[derive(clap::Args)]
 struct CasadiArguments {
     /// The scene: .toml, MJCF or URDF

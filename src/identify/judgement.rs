@@ -130,7 +130,7 @@ impl Judgement {
 
     /// With what sentences about them begin.
     fn evaluations(&self) -> impl Iterator<Item = (&'static str, &Evaluation)> {
-        let before = self.before.iter().map(|before| ("with --compare: ", before));
+        let before = self.before.iter().map(|before| ("compared with: ", before));
         [("", &self.evaluation)].into_iter().chain(before)
     }
 

@@ -50,8 +50,8 @@ pub fn read_parameters(path: &Path, experiment: &Experiment) -> Result<GivenPara
         }
         for (key, name) in names {
             take(name, value, experiment, &mut parameters).map_err(|wrong| match wrong {
-                Wrong::Value(message) => bad(&field("value"), message),
-                Wrong::Name(message) => bad(&field(key), message),
+                Wrong::Value => bad(&field("value"), format!("{name} cannot be {value}")),
+                Wrong::Name => bad(&field(key), format!("the scene has no parameter {name:?}")),
             })?;
         }
     }
@@ -69,18 +69,21 @@ pub fn parameters_with<'a>(
 ) -> Result<Parameters<f64>, Error> {
     let mut parameters = experiment.scene.parameters.clone();
     for (name, value) in values {
-        take(name, value, experiment, &mut parameters).map_err(|wrong| {
-            let (Wrong::Value(message) | Wrong::Name(message)) = wrong;
-            Error::input(owner, None, name, message)
+        take(name, value, experiment, &mut parameters).map_err(|wrong| match wrong {
+            Wrong::Value => Error::input(owner, None, name, format!("cannot be {value}")),
+            Wrong::Name => {
+                let known = experiment.parameter_names();
+                Error::unknown_name(owner, name, "is no parameter", (name, &known))
+            }
         })?;
     }
     Ok(parameters)
 }
 
-/// What is wrong with a parameter that is given, in words.
+/// What is wrong with a parameter that is given.
 enum Wrong {
-    Name(String),
-    Value(String),
+    Name,
+    Value,
 }
 
 fn take(
@@ -90,11 +93,11 @@ fn take(
     parameters: &mut Parameters<f64>,
 ) -> Result<(), Wrong> {
     if !FreeParameter::allows(name, value) {
-        return Err(Wrong::Value(format!("{name} cannot be {value}")));
+        return Err(Wrong::Value);
     }
     match experiment.set(name, value, parameters) {
         true => Ok(()),
-        false => Err(Wrong::Name(format!("the scene has no parameter {name:?}"))),
+        false => Err(Wrong::Name),
     }
 }
 
