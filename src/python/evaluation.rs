@@ -19,9 +19,12 @@ use crate::model::Scene as SceneDescription;
 
 /// Where parameters are from.
 #[derive(FromPyObject)]
-pub enum Source<'py> {
+pub enum ParameterSource<'py> {
+    /// Another scene with the same ones.
     Scene(PyRef<'py, Scene>),
+    /// A result, or a file of such a scene.
     File(PathBuf),
+    /// Some of them, by their names.
     Values(Vec<(String, f64)>),
 }
 
@@ -32,14 +35,14 @@ enum OwnSource {
     Values(Vec<(String, f64)>),
 }
 
-impl Source<'_> {
+impl ParameterSource<'_> {
     fn own(self, py: Python) -> OwnSource {
         match self {
-            Source::Scene(scene) => {
+            ParameterSource::Scene(scene) => {
                 OwnSource::Scene(scene.name.clone(), Box::new(scene.description(py)))
             }
-            Source::File(path) => OwnSource::File(path),
-            Source::Values(values) => OwnSource::Values(values),
+            ParameterSource::File(path) => OwnSource::File(path),
+            ParameterSource::Values(values) => OwnSource::Values(values),
         }
     }
 }
@@ -103,7 +106,7 @@ pub fn _evaluate(
     py: Python,
     experiment: (Option<Named>, Option<PyRef<Scene>>),
     recordings: Option<Recordings>,
-    sources: [Option<Source>; 2],
+    sources: [Option<ParameterSource>; 2],
     initial: &str,
     threads: Option<Given>,
 ) -> PyResult<String> {
