@@ -128,22 +128,24 @@ def test_rollouts_forward_and_in_reverse_agree(cube, random):
     directions = random.standard_normal(13), random.standard_normal((12, 6)), random.standard_normal(2)
     X, change = jax.jit(partial(jax.jvp, f))((x0, U, cube.p0), directions)
     weights = random.standard_normal(X.shape)
-    gradients = jax.jit(jax.vjp(f, x0, U, cube.p0)[1])(weights)
+    gradients = jax.jit(lambda *a: jax.vjp(f, *a)[1](weights))(x0, U, cube.p0)
     expected = sum(float(jnp.vdot(*pair)) for pair in zip(gradients, directions))
     assert float(jnp.vdot(weights, change)) == pytest.approx(expected, rel=1e-12)
     # Parameters alone, the kind forward mode is for.
     end = lambda p: f(x0, U, p)[-1]  # noqa: E731
-    np.testing.assert_allclose(jax.jacfwd(end)(cube.p0), jax.jacrev(end)(cube.p0), rtol=1e-10, atol=1e-12)
+    forward, reverse = (jax.jit(jac(end))(cube.p0) for jac in (jax.jacfwd, jax.jacrev))
+    np.testing.assert_allclose(forward, reverse, rtol=1e-10, atol=1e-12)
 
 
 def test_second_derivatives_are_refused_in_words(cube):
     loss = lambda x: jnp.sum(sj.step(cube, x) ** 2)  # noqa: E731
     for second in (jax.hessian, lambda f: jax.jacrev(jax.grad(f)), lambda f: jax.grad(lambda x: jax.jvp(f, (x,), (x,))[1])):
         with pytest.raises(stiction.Error, match="first derivatives of steps only; Scene.hessian has the second"):
-            second(loss)(cube.x0)
+            jax.jit(second(loss))(cube.x0)
     # What is linear in its direction may be differentiated in that.
     along = lambda d: jax.jvp(loss, (cube.x0,), (d,))[1]  # noqa: E731
-    np.testing.assert_allclose(jax.grad(along)(np.ones(13)), jax.grad(loss)(cube.x0), rtol=1e-12)
+    again = jax.jit(jax.grad(along))(np.ones(13))
+    np.testing.assert_allclose(again, jax.jit(jax.grad(loss))(cube.x0), rtol=1e-12)
 
 
 def test_vmap_is_a_loop(cube, random):
