@@ -11,8 +11,10 @@ use crate::packed::Packed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The content of a file, or a name given by the user, is not usable.
+    /// The content of a file, or what is given by the user, is not usable.
     Input,
+    /// A name given by the user is that of nothing.
+    Name,
     /// The operating system could not read or write a file.
     Io(io::ErrorKind),
     /// The inputs are usable, but what was asked for is not defined or not finite there.
@@ -49,6 +51,18 @@ impl Error {
         }
     }
 
+    /// A name of nothing, which `complaint` says; the message goes on with the names that are known.
+    pub(crate) fn unknown_name(
+        file: impl Into<String>,
+        field: &str,
+        complaint: impl fmt::Display,
+        (name, known): (&str, &[impl AsRef<str>]),
+    ) -> Error {
+        let field = if field.is_empty() { "\"\"" } else { field };
+        let message = format!("{complaint}; {}", known_names(name, known));
+        Error { kind: ErrorKind::Name, ..Error::input(file, None, field, message) }
+    }
+
     /// What has no finite answer: `file` names the scene it is about.
     pub fn undefined(file: impl Into<String>, message: impl Into<String>) -> Error {
         Error { kind: ErrorKind::Undefined, ..Error::input(file, None, "", message) }
@@ -66,7 +80,6 @@ impl Error {
     }
 
     /// The same with more to its message.
-    #[cfg(any(feature = "cli", feature = "python"))]
     pub(crate) fn with_remark(mut self, remark: &str) -> Error {
         self.message.push_str(remark);
         self
@@ -79,7 +92,7 @@ impl Error {
 
     /// Whether the content of a file or a name given by the user is at fault.
     pub fn is_input(&self) -> bool {
-        self.kind == ErrorKind::Input
+        matches!(self.kind, ErrorKind::Input | ErrorKind::Name)
     }
 
     /// The file, as it was given.
@@ -120,6 +133,41 @@ impl fmt::Display for Error {
         }
         write!(f, ": {}", shortened(&self.message))
     }
+}
+
+/// As many names are told, all in their order; of more the nearest.
+const MOST_NAMES: usize = 24;
+/// Of more, so many.
+const NEAREST_NAMES: usize = 12;
+
+/// Which names there are, in words, for whoever asked for another one: the nearest first if there are many.
+fn known_names(name: &str, known: &[impl AsRef<str>]) -> String {
+    let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    let count = names.len();
+    if count == 0 {
+        return "there are none".to_string();
+    }
+    if count <= MOST_NAMES {
+        return format!("there are {}", names.join(", "));
+    }
+    names.sort_by_cached_key(|other| edits(name, other));
+    names.truncate(NEAREST_NAMES);
+    format!("the nearest are {}, of {count}", names.join(", "))
+}
+
+/// How many characters are to be put in, left out or changed to make one text of the other (Levenshtein).
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (k, own) in from.chars().take(LONGEST_WORD).enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], k + 1);
+        for (j, other) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(own != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 /// A text whose control characters are shown by their numbers.
@@ -169,6 +217,7 @@ impl Packed for Error {
             ErrorKind::Input => 0,
             ErrorKind::Io(_) => 1,
             ErrorKind::Undefined => 2,
+            ErrorKind::Name => 3,
         };
         (kind, self.file.clone(), self.line).pack(to);
         (self.field.clone(), self.message.clone()).pack(to);
@@ -182,6 +231,7 @@ impl Packed for Error {
             0u8 => ErrorKind::Input,
             1 => ErrorKind::Io(io::ErrorKind::Other),
             2 => ErrorKind::Undefined,
+            3 => ErrorKind::Name,
             _ => return None,
         };
         Some(Error { kind, file, line, field, message })

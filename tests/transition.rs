@@ -189,6 +189,15 @@ fn what_cannot_be_is_refused_and_leaves_no_trace() {
         assert_eq!(error.kind(), ErrorKind::Input, "{error}");
         assert!(error.to_string().contains(message), "{error}");
     }
+    for result in [
+        transition.select_inputs(&["motor/v".into()]),
+        transition.set_value("ball/mas", 1.0),
+        transition.body("bal").map(drop),
+    ] {
+        let error = result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Name, "{error}");
+        assert!(error.is_input(), "{error}");
+    }
     transition.step(&x, &[0.1], &mut next).unwrap();
     for (next, expected) in next.iter().zip(&expected) {
         assert!((next - expected).abs() < 1e-8, "{next} {expected}");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::undefined_symbols::weaken;
 use crate::Error;
 use crate::assemble::Description;
 use crate::model::Scene;
@@ -56,13 +57,15 @@ impl Attachment {
         Ok(transition)
     }
 
-    /// A library with this attachment, in the place of one it has.
+    /// A library with this attachment, in the place of one it has. A module of Python becomes one that any program loads.
     pub fn attach(&self, library: &[u8]) -> Vec<u8> {
         let end = split(library).map_or(library.len(), |(end, _)| end);
+        let mut library = library[..end].to_vec();
+        weaken(&mut library, &["Py", "_Py"]);
         // Maps of strings: always JSON.
         let text = serde_json::json!(self).to_string();
         let length = (text.len() as u64).to_le_bytes();
-        [&library[..end], text.as_bytes(), &length, MAGIC].concat()
+        [&library, text.as_bytes(), &length, MAGIC].concat()
     }
 
     /// What is attached to the contents of a library, if anything.
@@ -77,6 +80,20 @@ impl Attachment {
         })?;
         Ok(Some(attachment))
     }
+}
+
+/// The contents of a shared library to [attach](Attachment::attach) scenes to: `libstiction.so`, or the module of Python.
+///
+/// # Errors
+/// If it cannot be read, or has not the functions for CasADi.
+pub fn read_library(path: &Path) -> Result<Vec<u8>, Error> {
+    let contents = std::fs::read(path).map_err(|error| Error::io(path, error))?;
+    let symbol = b"jac_stiction_f\0";
+    if contents.windows(symbol.len()).any(|window| window == symbol) {
+        return Ok(contents);
+    }
+    let message = "is not the shared library of stiction with the feature `c_interface`";
+    Err(Error::input(path.display().to_string(), None, "", message))
 }
 
 /// Where the library ends, and what is attached.

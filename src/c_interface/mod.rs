@@ -12,7 +12,8 @@ mod attachment;
 #[cfg(feature = "c_interface")]
 #[expect(unsafe_code, reason = "raw pointers and unmangled names of the C boundary")]
 mod exports;
+mod undefined_symbols;
 
-pub use attachment::Attachment;
+pub use attachment::{Attachment, read_library};
 #[cfg(feature = "c_interface")]
 pub use exports::{Code, Failure, last_message, status};

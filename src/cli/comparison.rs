@@ -1,40 +1,14 @@
-//! The comparison of two results: as JSON, and with the result that a folder or file held before.
-//!
-//! JSON: `position_percent` and `rotation_deg`, each with `now`, `before`, `difference` (now less before), its
-//! `standard_error`, `better`, `worse` and `count` (recordings), or `null`; and `sentences`.
+//! The comparison with the result that a folder or file held before.
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::output::{number, optional};
-use super::result_file::read_parameters;
 use crate::identify::{
-    Comparison, Dataset, Experiment, Fit, InitialState, PairedDifference, RolloutStart,
-    evaluate_from,
+    Comparison, Dataset, Experiment, Fit, InitialState, RolloutStart, evaluate_from,
+    read_parameters,
 };
 use crate::text;
-
-pub(super) fn description(comparison: &Comparison) -> Value {
-    let pairs = |pairs: &Option<PairedDifference>| {
-        pairs.as_ref().map(|pairs| {
-            json!({
-                "now": number(pairs.now),
-                "before": number(pairs.before),
-                "difference": number(pairs.difference),
-                "standard_error": optional(pairs.standard_error),
-                "better": pairs.better,
-                "worse": pairs.worse,
-                "count": pairs.count,
-            })
-        })
-    };
-    json!({
-        "position_percent": pairs(&comparison.position),
-        "rotation_deg": pairs(&comparison.rotation),
-        "sentences": comparison.sentences(),
-    })
-}
 
 /// The parameters of the result in `file`, if that is one of the same experiment that fits the scene. Reads before anything is
 /// written there.
@@ -45,7 +19,8 @@ pub(super) fn previous(file: &Path, experiment: &Experiment) -> Option<Vec<f64>>
     if previous.get("experiment")?.as_str()? != experiment.name {
         return None;
     }
-    read_parameters(file, experiment).ok().map(|parameters| parameters.values)
+    let (parameters, _) = read_parameters(file, experiment).ok()?;
+    Some(parameters.values)
 }
 
 /// Compares a fit with one that had the parameters `before`: whole rollouts of all recordings from their recorded states, or,

@@ -189,7 +189,7 @@ impl Settled {
             "speed": output::number(self.speed),
             "angular_speed": output::number(self.angular_speed),
             "unsolved": self.report.unsolved,
-            "implausible": plausibility::json(&self.report.plausibility, model, time_step),
+            "implausible": self.report.plausibility.json(model, time_step),
         })
     }
 }

@@ -8,9 +8,9 @@ use super::outcome::Outcome;
 use super::output;
 use super::scene_options::{SceneOptions, load_scene};
 use super::whole_files;
-use crate::Error;
-use crate::c_interface::Attachment;
+use crate::c_interface::{Attachment, read_library};
 use crate::transition::Transition;
+use crate::{Error, ErrorKind};
 
 /// Turn a scene into functions for other programs
 #[derive(clap::Args)]
@@ -28,7 +28,8 @@ enum Target {
 ///
 /// In CasADi (3.6 or later): f = casadi.external("stiction_f", "./libstep.so"), and
 /// casadi.external("stiction_start", "./libstep.so")() has x and u at the start. x is [q; v], its quaternions
-/// of any norm between 1e-6 and 1e6. The library is a copy of libstiction.so that carries the scene; it needs no other file.
+/// of any norm between 1e-6 and 1e6. The library is a copy of libstiction.so, or of the module of
+/// Python, that carries the scene; it needs no other file.
 #[derive(clap::Args)]
 struct CasadiArguments {
     /// The scene: .toml, MJCF or URDF
@@ -43,7 +44,8 @@ struct CasadiArguments {
     /// out, the controls, or all forces if there are none
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     inputs: Option<Vec<String>>,
-    /// The shared library of stiction; if left out, the one beside the program
+    /// The shared library of stiction, or the module of Python (`stiction._stiction.__file__`); if left out, the library
+    /// beside the program
     #[arg(long, value_name = "LIBRARY")]
     library: Option<PathBuf>,
     /// Print a summary as one JSON object
@@ -68,7 +70,7 @@ fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
     };
     let attachment = Attachment::new(&scene, &inputs, &name)?;
     let transition: Transition = attachment.transition(attachment.scene()?.into())?;
-    let library = read_library(arguments.library.as_deref())?;
+    let library = library(arguments.library.as_deref())?;
     whole_files::write_file(&arguments.output, &attachment.attach(&library))?;
 
     let (nx, nu) = (transition.nq() + transition.nv(), transition.nu());
@@ -98,7 +100,7 @@ fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
 }
 
 /// The contents of the shared library that is copied.
-fn read_library(given: Option<&Path>) -> Result<Vec<u8>, Error> {
+fn library(given: Option<&Path>) -> Result<Vec<u8>, Error> {
     let path = match given {
         Some(path) => path.to_path_buf(),
         None => {
@@ -107,20 +109,13 @@ fn read_library(given: Option<&Path>) -> Result<Vec<u8>, Error> {
             program.with_file_name(format!("{prefix}stiction{suffix}"))
         }
     };
-    let contents = std::fs::read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            let message = "there is no such library; make it by `cargo rustc --release --lib \
-                           --crate-type cdylib --features c_interface`, or name it with --library";
+    read_library(&path).map_err(|error| match error.kind() {
+        ErrorKind::Io(std::io::ErrorKind::NotFound) => {
+            let message = "there is no such library; make it by `cargo rustc --release --lib --crate-type cdylib --features \
+                           c_interface`, or name with --library one that is there, or the file of Python's module: \
+                           stiction._stiction.__file__";
             Error::input(path.display().to_string(), None, "", message)
         }
-        _ => Error::io(&path, error),
-    })?;
-    let symbol = b"jac_stiction_f\0";
-    match contents.windows(symbol.len()).any(|window| window == symbol) {
-        true => Ok(contents),
-        false => {
-            let message = "is not the shared library of stiction with the feature `c_interface`";
-            Err(Error::input(path.display().to_string(), None, "", message))
-        }
-    }
+        _ => error,
+    })
 }

@@ -24,7 +24,7 @@
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
 //! | `score_tests` | what the fit would gain by numbers of the scene that it held, those that are claims first (an empty list where that would take far longer than the search): see `cli/lacking.rs` |
 //! | `improvement` | with `--improve`: what was tried and adopted, and the improved fit: see `cli/lacking.rs` |
-//! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
+//! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `Comparison::json` |
 //! | `warnings` | sentences: questions about the recordings first, whether the model explains them, masses that show only over an inertia that is held fixed |
 //!
 //! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.

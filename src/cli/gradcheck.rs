@@ -16,7 +16,6 @@ use patience::Patience;
 use super::interrupt;
 use super::outcome::Outcome;
 use super::output;
-use super::plausibility;
 use super::progress::Progress;
 use super::run_length::MOST_STEPS;
 use super::scene_options::{SceneOptions, load_scene};
@@ -157,7 +156,7 @@ impl Implausible {
     fn new(name: &str, scene: &Scene, plausibility: Plausibility) -> Option<Implausible> {
         let (model, time_step) = (&scene.model, scene.settings.time_step);
         let sentence = format!("{name}: {}", plausibility.sentence(model, time_step)?);
-        let json = plausibility::json(&plausibility, model, time_step);
+        let json = plausibility.json(model, time_step);
         Some(Implausible { name: name.to_string(), plausibility, sentence, json })
     }
 }

@@ -371,7 +371,7 @@ pub(super) fn identified(
     let previous = before
         .map(|before| comparison::with_previous(before, &experiment, &dataset, &result, threads));
     if let Some(comparison) = &previous {
-        object.insert("comparison".into(), comparison::description(comparison));
+        object.insert("comparison".into(), comparison.json());
     }
     let has_report =
         group.of_first("reports", || destination.as_ref().is_some_and(Destination::has_report));

@@ -9,16 +9,8 @@ use crate::state::State;
 
 /// Warns, once a term, of states beyond what it was learned from.
 pub(super) fn warn<'a>(model: &Model, states: impl Iterator<Item = &'a State<f64>> + Clone) {
-    for term in &model.learned {
-        let beyond = states.clone().filter(|state| term.is_beyond(state)).count();
-        if beyond > 0 {
-            let (name, of, all) = (&term.name, term.of.join(", "), states.clone().count());
-            output::warn(&format!(
-                "{name}: in {beyond} of {all} states {of} lies beyond what it was learned from; there it is what the \
-                 network makes of it"
-            ));
-        }
-    }
+    let beyond = model.learned.iter().filter_map(|term| term.beyond(states.clone()));
+    beyond.for_each(|sentence| output::warn(&sentence));
 }
 
 /// The learned terms of a fit as functions, for the result.

@@ -153,7 +153,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("parameter_names".into(), names.into());
         object.insert("undetermined".into(), undetermined.into());
         object.insert("solver".into(), output::solver_summary(&report, model));
-        let implausible = plausibility::json(&report.plausibility, model, settings.time_step);
+        let implausible = report.plausibility.json(model, settings.time_step);
         object.insert("implausible".into(), implausible);
         object.insert("files".into(), vec![output::path(&arguments.output)].into());
         output::print(&output::json_text(object));

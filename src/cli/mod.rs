@@ -37,7 +37,6 @@ mod processes;
 mod progress;
 mod render;
 mod report_folder;
-mod result_file;
 mod resume;
 mod run_length;
 mod scene_options;

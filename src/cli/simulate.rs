@@ -194,7 +194,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("solver".into(), output::solver_summary(&report, &scene.model));
         object.insert(
             "implausible".into(),
-            plausibility::json(&plausibility, &scene.model, scene.settings.time_step),
+            plausibility.json(&scene.model, scene.settings.time_step),
         );
         object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
         output::print(&output::json_text(object));

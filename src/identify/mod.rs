@@ -11,9 +11,11 @@ mod cross_validation;
 mod data;
 mod experiment;
 mod improvement;
+mod judgement;
 mod model_selection;
 mod peers;
 mod residuals;
+mod result_file;
 mod search;
 mod statistics;
 mod trust;
@@ -35,6 +37,7 @@ pub use experiment::{
     Prior, Reading, RecordedInput, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
+pub use judgement::{Doubt, Judgement};
 pub use model_selection::{
     Contender, FOLDS, ModelPair, ModelSelection, compare_models, demand_comparable,
 };
@@ -45,6 +48,7 @@ pub use peers::World;
 pub use peers::{Alone, Gathered, Peers};
 pub(crate) use residuals::StepInputs;
 pub use residuals::{Measurement, initial_state, replay, residuals};
+pub use result_file::{GivenParameters, parameters_of_scene, parameters_with, read_parameters};
 pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb, minimize_over_kinks};
 pub use search::{
     Checkpoint, Effort, Fit, FitStatus, FittedParameter, HalvesTest, Iteration, LeastSquares,

@@ -168,6 +168,22 @@ impl LearnedTerm {
         })
     }
 
+    /// What to know of states of which some are beyond what it was learned from, in a sentence; nothing if none is.
+    pub fn beyond<'a>(&self, states: impl Iterator<Item = &'a State<f64>>) -> Option<String> {
+        let (mut beyond, mut all) = (0, 0);
+        for state in states {
+            all += 1;
+            beyond += usize::from(self.is_beyond(state));
+        }
+        let (name, of) = (&self.name, self.of.join(", "));
+        (beyond > 0).then(|| {
+            format!(
+                "{name}: in {beyond} of {all} states {of} lies beyond what it was learned from; there it is what the \
+                 network makes of it"
+            )
+        })
+    }
+
     /// The quantity of `of` that an input is of.
     pub fn quantity(&self, input: usize) -> usize {
         // Only the two of an angle stand for one.

@@ -26,15 +26,12 @@ impl Model {
                 "controls" => inputs.extend(self.nv()..known.len()),
                 "forces" => inputs.extend(0..self.nv()),
                 "all" => inputs.extend(0..known.len()),
-                _ => inputs
-                    .push(known.iter().position(|other| other == name).ok_or_else(|| {
-                    let known = known.join(", ");
-                    let message = format!(
-                        "is no input; there are {known}; or take \"controls\", \"forces\", \"all\""
-                    );
-                    let name = if name.is_empty() { "\"\"" } else { name };
-                    Error::input(scene, None, name, message)
-                })?),
+                _ => {
+                    inputs.push(known.iter().position(|other| other == name).ok_or_else(|| {
+                        Error::unknown_name(scene, name, "is no input", (name, &known))
+                            .with_remark("; or take \"controls\", \"forces\", \"all\"")
+                    })?)
+                }
             }
         }
         for (k, input) in inputs.iter().enumerate() {
@@ -75,9 +72,8 @@ impl Model {
         let parameter = self.parameter_finder();
         let find = |name: &String| {
             parameter(name).ok_or_else(|| {
-                let known = self.told_parameter_names().join(", ");
-                let name = if name.is_empty() { "\"\"" } else { name };
-                Error::input(scene, None, name, format!("is no parameter; there are {known}"))
+                let known = self.told_parameter_names();
+                Error::unknown_name(scene, name, "is no parameter", (name, &known))
             })
         };
         let found = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;

@@ -154,13 +154,8 @@ impl Scene {
     pub fn start_at(&mut self, keyframe: &str, file: &str) -> Result<(), Error> {
         let Some(found) = self.keyframes.iter().find(|known| known.name == keyframe) else {
             let names: Vec<&str> = self.keyframes.iter().map(|known| known.name.as_str()).collect();
-            let message = match names.is_empty() {
-                true => format!("there is no keyframe {keyframe:?}: the file has none"),
-                false => {
-                    format!("there is no keyframe {keyframe:?}; there are {}", names.join(", "))
-                }
-            };
-            return Err(Error::input(file, None, "keyframe", message));
+            let complaint = format!("there is no keyframe {keyframe:?}");
+            return Err(Error::unknown_name(file, "keyframe", complaint, (keyframe, &names)));
         };
         if let Some(q) = &found.q {
             self.state.q.clone_from(q);

@@ -184,30 +184,39 @@ pub(super) fn lock<'a, T>(py: Python, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> 
     mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A sentence that somebody should read.
+pub(super) enum Warning {
+    /// Contact problems were not solved.
+    Unsolved(String),
+    /// No body makes such steps.
+    Implausible(String),
+    /// Anything else.
+    Other(String),
+}
+
 /// Says once how contact problems were not solved, and once what no body does.
 pub(super) fn warn(py: Python, report: &StepReport, scene: &Scene) -> PyResult<()> {
-    let say = |category: Bound<PyType>, text: String| {
-        let message = CString::new(text).map_err(|error| Error::new_err(error.to_string()))?;
-        PyErr::warn(py, &category, &message, 1)
-    };
-    let mut warnings = report.warnings(&scene.settings);
-    warnings.extend(report.conflicts.sentence(&scene.model, None));
-    let warnings = warnings.join("; ");
-    if !warnings.is_empty() {
-        say(py.get_type::<UnsolvedWarning>(), warnings)?;
+    let mut unsolved = report.warnings(&scene.settings);
+    unsolved.extend(report.conflicts.sentence(&scene.model, None));
+    let mut warnings = Vec::new();
+    if !unsolved.is_empty() {
+        warnings.push(Warning::Unsolved(unsolved.join("; ")));
     }
-    match report.plausibility.sentence(&scene.model, scene.settings.time_step) {
-        Some(sentence) => say(py.get_type::<ImplausibleWarning>(), sentence),
-        None => Ok(()),
-    }
+    let odd = report.plausibility.sentence(&scene.model, scene.settings.time_step);
+    warnings.extend(odd.map(Warning::Implausible));
+    say(py, &warnings)
 }
 
 /// Gives warnings, one each.
-pub(super) fn say(py: Python, warnings: &[String]) -> PyResult<()> {
+pub(super) fn say(py: Python, warnings: &[Warning]) -> PyResult<()> {
     for warning in warnings {
-        let message =
-            CString::new(warning.as_str()).map_err(|error| Error::new_err(error.to_string()))?;
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+        let (category, text): (Bound<PyType>, &str) = match warning {
+            Warning::Unsolved(text) => (py.get_type::<UnsolvedWarning>(), text),
+            Warning::Implausible(text) => (py.get_type::<ImplausibleWarning>(), text),
+            Warning::Other(text) => (py.get_type::<PyUserWarning>(), text),
+        };
+        let message = CString::new(text).map_err(|error| Error::new_err(error.to_string()))?;
+        PyErr::warn(py, &category, &message, 1)?;
     }
     Ok(())
 }

@@ -1,18 +1,18 @@
 //! Parameters from recordings, as Python sees it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use numpy::{PyArrayDyn, PyReadonlyArray1};
+use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::arguments::threads as number_of_threads;
-use super::calls::{say, warn, watched_apart};
+use super::calls::{Warning, say, warn, watched_apart};
 use super::comm::Comm;
 use super::exceptions::Error;
+use super::given_experiment::{GivenExperiment, Named, Recordings};
 use super::numpy_arrays::output;
 use super::reduced::{Reduced, reduced_to_fields};
 use super::scene::Scene;
@@ -20,9 +20,6 @@ use crate::identify::{
     Conclusion, Dataset, Effort, Experiment, Fit, FitStatus, Group, LossProfile, ScoreTest,
     compare, conclude, introduce, masses_over_inertia, score_tests, unexplained,
 };
-use crate::model::Scene as SceneDescription;
-use crate::text;
-use crate::trajectory::RecordingFile;
 
 /// What an identification found; numbers by the names of the parameters, SI units.
 #[pyclass(frozen, get_all, module = "stiction")]
@@ -160,29 +157,12 @@ fn described(py: Python, test: &ScoreTest) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
-/// Arrays by the names of columns.
-type Columns<'py> = Vec<(String, PyReadonlyArray1<'py, f64>)>;
-
-/// Recordings that are arrays; messages call them by their places in the list.
-fn in_memory(recordings: Vec<Columns>) -> PyResult<Vec<RecordingFile>> {
-    let file = |(k, columns): (usize, Columns)| {
-        let numbers = |column: PyReadonlyArray1<f64>| column.as_array().iter().copied().collect();
-        let columns = columns.into_iter().map(|(name, column)| (name, numbers(column)));
-        Ok(RecordingFile::of_columns(&format!("recording {k}"), columns)?)
-    };
-    recordings.into_iter().enumerate().map(file).collect()
-}
-
 /// How many threads, and the processes that work together.
 type Workers<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
 /// What is to be identified, from what, and by whom.
 struct Work {
-    path: PathBuf,
-    text: Option<String>,
-    data: Vec<String>,
-    scene: Option<SceneDescription>,
-    recordings: Option<Vec<RecordingFile>>,
+    given: GivenExperiment,
     threads: usize,
     group: Arc<Group>,
 }
@@ -200,31 +180,24 @@ struct Found {
 impl Work {
     /// `watch` says whether to go on.
     fn run(self, watch: &dyn Fn() -> bool) -> PyResult<Found> {
-        let Work { path, text, data, scene, recordings, threads, group } = self;
+        let Work { mut given, threads, group } = self;
         introduce(&group, String::new())?;
-        let read = || {
-            let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
-            let experiment = match &recordings {
-                Some(_) => Experiment::parse_without_data(&text, &path, scene)?,
-                None => {
-                    let (experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
-                    missing.map_or(Ok(experiment), Err)?
-                }
-            };
+        let mut read = || {
+            let experiment = given.experiment()?;
             experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
             Ok(experiment)
         };
         let mut experiment = group.together(read())?;
-        let few = compare(&group, &experiment, recordings.as_deref())?;
-        let dataset = match recordings {
-            Some(files) => Dataset::of_files_shares(&experiment, &files, &group, threads)?,
+        let few = compare(&group, &experiment, given.files.as_deref())?;
+        let dataset = match &given.files {
+            Some(files) => Dataset::of_files_shares(&experiment, files, &group, threads)?,
             None => Dataset::load_shares(&experiment, &group, threads)?,
         };
         dataset.give_ranges(&mut experiment);
         // Of several processes the first one warns, in the end: a warning may be an error, for which the others would wait.
         let mut later = Vec::new();
         let mut say = |sentences: &[String]| match group.is_alone() {
-            true => Python::attach(|py| say(py, sentences)),
+            true => Python::attach(|py| say(py, &others(sentences))),
             false => {
                 later.extend_from_slice(sentences);
                 Ok(())
@@ -249,6 +222,11 @@ impl Work {
     }
 }
 
+/// Sentences as warnings.
+fn others(sentences: &[String]) -> Vec<Warning> {
+    sentences.iter().cloned().map(Warning::Other).collect()
+}
+
 /// What this process came to, if no other has an error; all come here.
 fn together<T>(py: Python, group: &Group, own: PyResult<T>) -> PyResult<T> {
     let told = own
@@ -268,18 +246,16 @@ pub fn _gave_up(py: Python, comm: &Bound<PyAny>, message: String) -> PyResult<()
     together(py, &group, Err::<(), _>(Error::new_err(message))).or(Ok(()))
 }
 
-/// Parameters of an experiment, the file `path` or its `text`, by so many threads of each of the processes that work together. See
+/// Parameters of an experiment, a file or its text, by so many threads of each of the processes that work together. See
 /// `stiction.identify`.
 #[pyfunction]
-#[pyo3(signature = (path, text=None, data=None, scene=None, workers=None, recordings=None))]
+#[pyo3(signature = (experiment, scene=None, recordings=None, workers=None))]
 pub fn identify(
     py: Python,
-    path: PathBuf,
-    text: Option<String>,
-    data: Option<&str>,
+    experiment: Named,
     scene: Option<&Scene>,
+    recordings: Option<Recordings>,
     workers: Option<Workers>,
-    recordings: Option<Vec<Columns>>,
 ) -> PyResult<Identification> {
     let (threads, comm) = workers.unwrap_or_default();
     let comm = comm.as_ref().map(Comm::new).transpose()?;
@@ -287,11 +263,7 @@ pub fn identify(
     let group = Arc::new(comm.map_or_else(Group::default, |comm| Group::new(Box::new(comm))));
     let work = || -> PyResult<Work> {
         Ok(Work {
-            path,
-            text,
-            data: data.map(str::to_string).into_iter().collect(),
-            scene: scene.map(|scene| scene.description(py)),
-            recordings: recordings.map(in_memory).transpose()?,
+            given: GivenExperiment::new(py, Some(experiment), scene, recordings)?,
             threads: number_of_threads(threads.as_ref())?,
             group: Arc::clone(&group),
         })
@@ -324,7 +296,7 @@ pub fn identify(
     };
     let Found { experiment, result, profiles, tests, later } = found;
     if is_first {
-        say(py, &later)?;
+        say(py, &others(&later))?;
         warn(py, &result.report, &experiment.scene)?;
     }
     Identification::new(py, &experiment, result, profiles, &tests)

@@ -3,10 +3,13 @@
 
 mod arguments;
 mod calls;
+mod casadi_library;
 mod comm;
 mod contact_dict;
+mod evaluation;
 mod exceptions;
 mod free_memory;
+mod given_experiment;
 mod identification;
 mod numpy_arrays;
 mod pages;
@@ -18,11 +21,17 @@ mod scene_files;
 mod scene_source;
 mod soft_scene;
 mod step_jacobian;
+mod unknown_names;
 
 use pyo3::pymodule;
 
 #[pymodule]
 mod _stiction {
+    #[pymodule_export]
+    use crate::python::casadi_library::_casadi_library;
+    #[pymodule_export]
+    use crate::python::evaluation::_evaluate;
+    use crate::python::exceptions::unknown_name_error;
     #[pymodule_export]
     use crate::python::exceptions::{Error, ImplausibleWarning, UnsolvedWarning};
     #[pymodule_export]
@@ -41,10 +50,14 @@ mod _stiction {
     use crate::python::soft_scene::{SoftScene, load_soft, parse_soft};
     #[pymodule_export]
     use crate::python::step_jacobian::Jacobian;
+    #[pymodule_export]
+    use crate::python::unknown_names::_unknown_name;
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("UnknownNameError", unknown_name_error(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

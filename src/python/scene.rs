@@ -166,9 +166,9 @@ impl Scene {
         transition.scene().model.bodies.iter().map(|body| body.name.clone()).collect()
     }
 
-    /// The states that the file gives names, by these: x, (nq + nv).
+    /// The states that the file gives names, by these: x, (nq + nv). `stiction.Scene.keyframes` has them.
     #[getter]
-    fn keyframes<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<String, Array<'py>>> {
+    fn _keyframes<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<String, Array<'py>>> {
         let scene = lock(py, &self.transition).scene().clone();
         let state = |keyframe: &Keyframe| {
             let q = keyframe.q.as_ref().unwrap_or(&scene.state.q);

@@ -13,6 +13,7 @@ use super::exceptions::{Error, UnsolvedWarning};
 use super::numpy_arrays::{Argument, output};
 use super::reduced::{Reduced, reduced};
 use super::scene_source::{Parts, Request, Source};
+use crate::Error as InputError;
 use crate::soft::{SoftParameter, SoftRecord, SoftScene as Description, SoftTangents};
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
@@ -66,7 +67,7 @@ impl SoftScene {
         for own in names {
             let parameter = scene.parameter(&own).ok_or_else(|| {
                 let all: Vec<String> = scene.parameters().into_iter().map(|(own, _)| own).collect();
-                Error::new_err(format!("{own}: is no parameter; there are {}", all.join(", ")))
+                InputError::unknown_name(source.name(), &own, "is no parameter", (&own, &all))
             })?;
             parameters.push((own, parameter));
         }

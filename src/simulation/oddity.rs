@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Value, json};
+
 use crate::model::Model;
 use crate::packed::{Packed, packed};
 
@@ -61,6 +63,17 @@ impl Plausibility {
     /// Whether all are.
     pub fn is_whole(&self) -> bool {
         self.steps == 0
+    }
+
+    /// As JSON has it: null where all is well, or `steps`, and of the first its `time` (s), the `body` and `what` it did.
+    pub fn json(&self, model: &Model, time_step: f64) -> Value {
+        let Some((step, Implausible { body, oddity })) = &self.first else { return Value::Null };
+        json!({
+            "steps": self.steps,
+            "time": *step as f64 * time_step,
+            "body": model.bodies.get(*body).map(|body| &body.name),
+            "what": oddity.to_string(),
+        })
     }
 
     /// What to know of a simulation of `model` in steps of `time_step` s, in a sentence; nothing if all is well.

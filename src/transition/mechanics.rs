@@ -16,7 +16,7 @@ impl Transition {
         let bodies = &self.scene.model.bodies;
         bodies.iter().position(|body| body.name == name).ok_or_else(|| {
             let known: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
-            self.error(name, format!("is the name of no body; there are {}", known.join(", ")))
+            Error::unknown_name(&self.name, name, "is the name of no body", (name, &known))
         })
     }
 

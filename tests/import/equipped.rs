@@ -242,12 +242,11 @@ fn init_writes_a_robot_that_stands() {
     assert!(output.status.success() && said.contains("give --floating-base"), "{output:?}");
     assert_eq!(Scene::load(folder.path("fixed/scene.toml")).unwrap().model.half_spaces.len(), 0);
     let dog = quadruped();
-    let bare = dog.lines().map(|line| {
-        match (line.find("<collision>"), line.find("</collision>")) {
+    let bare =
+        dog.lines().map(|line| match (line.find("<collision>"), line.find("</collision>")) {
             (Some(from), Some(to)) => format!("{}{}\n", &line[..from], &line[to + 12..]),
             _ => format!("{line}\n"),
-        }
-    });
+        });
     folder.write("bare.urdf", &bare.collect::<String>());
     let output = folder.run(&["init", "bare", "--robot", "bare.urdf", "--floating-base"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

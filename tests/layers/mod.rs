@@ -81,7 +81,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
             "npz soft simulation render identify linearize markers optimize transition verify view c_interface",
         ],
     ),
-    ("python", &[PHYSICS, FILES, "soft simulation identify linearize transition view"]),
+    ("python", &[PHYSICS, FILES, "soft simulation identify linearize transition view c_interface"]),
 ];
 
 /// Everything else is generic in `Real`.

@@ -58,6 +58,17 @@ def test_derivatives_are_numeric_differences(joints, random, inputs):
     check(model, numeric, x, u)
 
 
+def test_a_state_residual_is_of_a_scene_or_its_state(joints, random):
+    x, target, weights = some_state(joints, random), some_state(joints, random), np.arange(1, 2 * joints.nv + 1)
+    of_scene, of_state = (StateResidual(each, target, weights)(x, None) for each in (joints, State(joints)))
+    assert of_scene[2] is None and of_state[2] is None
+    for k in range(2):
+        np.testing.assert_array_equal(of_scene[k], of_state[k])
+    np.testing.assert_allclose(joints.integrate(target, of_scene[0] / np.sqrt(weights)), x, atol=1e-12)
+    with pytest.raises(stiction.Error, match="state: must be a stiction.Scene or a State, found ndarray"):
+        StateResidual(x, target)
+
+
 def check(model, numeric, x, u):
     data, expected = model.createData(), numeric.createData()
     for arguments in ((x, u), (x,)):

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -222,10 +223,6 @@ def test_parameters_are_read_and_set_by_name(cube):
     assert cube.step(x)[7] == pytest.approx(1 - 0.1 * G * 0.01, abs=1e-7)
     assert cube.step(x, p=[0.2, 1])[7] == pytest.approx(1 - 0.2 * G * 0.01, abs=1e-7)
     assert cube.parameters["floor-cube/mu"] == 0.1
-    with pytest.raises(KeyError):
-        cube.parameters["floor-cube/nu"]
-    with pytest.raises(stiction.Error, match="floor-cube/nu: is no parameter; there are gravity/x"):
-        cube.parameters["floor-cube/nu"] = 1
     with pytest.raises(stiction.Error, match="floor-cube/mu: must be from 0 to inf, found -1"):
         cube.parameters["floor-cube/mu"] = -1
     with pytest.raises(stiction.Error, match="cube/mass: must be from"):
@@ -454,3 +451,33 @@ def test_the_programs_of_the_pages_run(page, monkeypatch, capsys):
         exec(program, names)
     printed = capsys.readouterr().out
     assert "stiction.identify" not in "".join(programs) or re.match(r"\{'floor-box/mu': 0\.(29|30)\d* *", printed)
+
+
+@pytest.mark.parametrize(
+    "look_up, message",
+    [
+        (lambda s: s.parameters["floor-cube/nu"], "cube.toml: floor-cube/nu: is no parameter; there are gravity/x, .* floor-cube/mu, "),
+        (lambda s: s.parameters.__setitem__("cube/mas", 1), "cube.toml: cube/mas: is no parameter; there are gravity/x, .* cube/mass, "),
+        (lambda s: s.parameters[3], "names are texts, found 3"),
+        (lambda s: s.select(parameters=[""]), 'cube.toml: "": is no parameter; '),
+        (lambda s: s.select(inputs=["cube/f"]), "cube.toml: cube/f: is no input; there are cube/fx, .*, cube/tz; or take"),
+        (lambda s: s.pose(s.x0, "cub"), "cube.toml: cub: is the name of no body; there are cube$"),
+        (lambda s: s.keyframes["home"], 'cube.toml: keyframe: there is no keyframe "home"; there are none$'),
+    ],
+)
+def test_an_unknown_name_is_a_key_error_that_tells_those_there_are(cube, look_up, message):
+    with pytest.raises(KeyError) as caught:
+        look_up(cube)
+    assert isinstance(caught.value, stiction.UnknownNameError) and isinstance(caught.value, stiction.Error)
+    # Without the quotes that a KeyError has around its key.
+    assert re.match(message, str(caught.value)), str(caught.value)
+
+
+def test_keyframes_and_soft_bodies_tell_their_names():
+    text = "\n".join([CUBE, *(f'[[keyframe]]\nname = "k{k}"\nq = [0, 0, {k}, 1, 0, 0, 0]' for k in range(30))])
+    scene = stiction.parse(text)
+    assert scene.keyframes["k3"][2] == 3 and "k30" not in scene.keyframes and scene.keyframes.get("k30") is None
+    with pytest.raises(KeyError, match='no keyframe "k30"; the nearest are k0, k10, k20, k3, k1, .*, of 30$'):
+        scene.keyframes["k30"]
+    restored = pickle.loads(pickle.dumps(stiction.UnknownNameError("no such name")))
+    assert isinstance(restored, stiction.UnknownNameError) and str(restored) == "no such name"

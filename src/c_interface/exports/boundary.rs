@@ -44,7 +44,7 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let code = match error.kind() {
-            ErrorKind::Input => Code::Input,
+            ErrorKind::Input | ErrorKind::Name => Code::Input,
             ErrorKind::Io(_) => Code::Io,
             ErrorKind::Undefined => Code::Undefined,
         };

@@ -148,12 +148,12 @@ impl Experiment {
         let name = path.display().to_string();
         let document = table::parse(&text, &name)?;
         let root = Table::root(&text, &name, &document);
-        let scene = scene.map_or_else(|| load_scene(&root, path), Ok)?;
+        let scene = scene_of(&root, path, scene)?;
         Experiment::read_with_recordings(&root, path, data, scene)
     }
 
     /// Reads the text of an experiment file; `path` stands for it in messages, and for where the files it names are.
-    /// `data`, unless it is empty, stands for its list of recordings; where it names no scene, it is of `scene`.
+    /// `data`, unless it is empty, stands for its list of recordings, and `scene` for the one that it names.
     ///
     /// # Errors
     /// With file, line and field. That there are no recordings is returned beside the experiment.
@@ -186,6 +186,20 @@ impl Experiment {
         let scene = scene_of(&root, path, scene)?;
         let experiment = Experiment::read(&root, &name, scene)?;
         root.strings("data").map(|_| experiment)
+    }
+
+    /// For whoever gives the scene of an experiment by itself: an error if its text says it too.
+    ///
+    /// # Errors
+    /// With line and field; `path` stands for the file.
+    pub fn demand_no_scene(text: &str, path: &Path) -> Result<(), Error> {
+        let name = path.display().to_string();
+        let document = table::parse(text, &name)?;
+        let root = Table::root(text, &name, &document);
+        match SCENE_FIELDS.into_iter().find(|field| root.has(field)) {
+            Some(field) => Err(root.error(field, "is given twice: the scene is given by itself")),
+            None => Ok(()),
+        }
     }
 
     fn read_with_recordings(
@@ -425,11 +439,7 @@ fn folder_of(experiment: &Path) -> &Path {
 
 /// The scene that is given, or the one that the file names.
 fn scene_of(root: &Table, path: &Path, given: Option<Scene>) -> Result<Scene, Error> {
-    let Some(scene) = given else { return load_scene(root, path) };
-    match SCENE_FIELDS.into_iter().find(|field| root.has(field)) {
-        Some(field) => Err(root.error(field, "is given twice: the scene is given by itself")),
-        None => Ok(scene),
-    }
+    given.map_or_else(|| load_scene(root, path), Ok)
 }
 
 /// The scene that an experiment names.

@@ -170,6 +170,13 @@ impl Experiment {
         }
     }
 
+    /// What recordings are of that have our names of columns, if nobody says more than their scene.
+    pub fn of_scene(name: &str, scene: Scene) -> Self {
+        let mut experiment = Experiment::new(name, scene, Vec::new(), Noise::default());
+        experiment.columns.fill.clone_from(&experiment.scene.state);
+        experiment
+    }
+
     /// The slots of a parameter, of the scene, of a sensor or of a recorded input.
     pub fn parameter(&self, name: &str) -> Option<ParameterRef> {
         self.scene.model.parameter(name).or_else(|| self.calibrations().parameter(name))

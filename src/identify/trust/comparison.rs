@@ -1,4 +1,6 @@
 //! Two results compared recording by recording.
+use serde_json::{Value, json};
+
 use super::{Evaluation, TrajectoryError};
 use crate::identify::statistics::quantile_95;
 
@@ -61,6 +63,19 @@ impl PairedDifference {
         Some([self.difference - half, self.difference + half])
     }
 
+    /// As JSON has it: null where a number is not finite.
+    fn json(&self) -> Value {
+        json!({
+            "now": self.now,
+            "before": self.before,
+            "difference": self.difference,
+            "standard_error": self.standard_error,
+            "better": self.better,
+            "worse": self.worse,
+            "count": self.count,
+        })
+    }
+
     /// In words; `what` has an error, in `unit`.
     pub fn sentence(&self, what: &str, unit: &str) -> String {
         let PairedDifference { before, now, difference, better, worse, count, .. } = *self;
@@ -109,6 +124,17 @@ impl Comparison {
             position: paired(|t| t.position_error_percent),
             rotation: paired(|t| t.rotation_error_deg),
         }
+    }
+
+    /// As JSON has it: `position_percent` and `rotation_deg`, each with `now`, `before`, `difference` (now less before), its
+    /// `standard_error`, `better`, `worse` and `count` (recordings), or null; and `sentences`.
+    pub fn json(&self) -> Value {
+        let pairs = |pairs: &Option<PairedDifference>| pairs.as_ref().map(PairedDifference::json);
+        json!({
+            "position_percent": pairs(&self.position),
+            "rotation_deg": pairs(&self.rotation),
+            "sentences": self.sentences(),
+        })
     }
 
     /// In words.

@@ -22,6 +22,16 @@ pub enum RolloutStart {
     Flight,
 }
 
+impl RolloutStart {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            RolloutStart::Recorded => "recorded",
+            RolloutStart::Flight => "flight",
+        }
+    }
+}
+
 /// The error of one trajectory, over bodies and time (the first frame included).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrajectoryError {
@@ -94,7 +104,22 @@ pub fn evaluate_from(
     start: RolloutStart,
     threads: usize,
 ) -> Evaluation {
-    evaluate_with(experiment, dataset, parameters, threads, |k| {
+    evaluate_while(experiment, dataset, parameters, (start, threads), &|| true)
+}
+
+/// [`evaluate_from`] as long as `go_on` says so, which is asked before each recording: there are no errors of those that are
+/// left out.
+pub(crate) fn evaluate_while(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    (start, threads): (RolloutStart, usize),
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Evaluation {
+    rollouts(experiment, dataset, parameters, threads, |k| {
+        if !go_on() {
+            return None;
+        }
         let trajectory = &dataset.trajectories[k];
         let first = trajectory.first_complete();
         let steps = trajectory.steps() - first;
@@ -102,7 +127,7 @@ pub fn evaluate_from(
             RolloutStart::Recorded => None,
             RolloutStart::Flight => in_flight(experiment, dataset, parameters, (k, first), steps),
         };
-        flight.unwrap_or_else(|| recorded(experiment, dataset, (k, first)))
+        Some(flight.unwrap_or_else(|| recorded(experiment, dataset, (k, first))))
     })
 }
 
@@ -115,9 +140,21 @@ pub fn evaluate_with(
     threads: usize,
     start: impl Fn(usize) -> State<f64> + Sync,
 ) -> Evaluation {
+    rollouts(experiment, dataset, parameters, threads, |k| Some(start(k)))
+}
+
+/// [`evaluate_with`] but for recordings that have no start.
+fn rollouts(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    threads: usize,
+    start: impl Fn(usize) -> Option<State<f64>> + Sync,
+) -> Evaluation {
     let own = dataset.own_recordings();
     let found = parallel(threads, own.len(), |at| {
         let k = own[at];
+        let Some(start) = start(k) else { return TrajectoryError::default() };
         let trajectory = &dataset.trajectories[k];
         let model = &experiment.scene.model;
         let system = dataset.system(&experiment.scene, parameters);
@@ -127,7 +164,7 @@ pub fn evaluate_with(
         let mut errors = Errors::default();
         let nothing = FrameError { position: None, rotation: None, joint: None };
         let mut over_time = vec![nothing; trajectory.states.len()];
-        let report = replay(system, dataset, part, start(k), inputs, |frame, state| {
+        let report = replay(system, dataset, part, start, inputs, |frame, state| {
             let mut here = Errors::default();
             here.add(model, trajectory.recorded.at(frame), state, &trajectory.states[frame]);
             errors.merge(&here);

@@ -24,6 +24,7 @@ mod unexplained;
 pub use combination::Combination;
 pub use comparison::{Comparison, PairedDifference};
 pub use design::{Candidate, Design};
+pub(crate) use evaluate::evaluate_while;
 pub use evaluate::{
     ErrorSpread, Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from,
     evaluate_with,

@@ -9,8 +9,10 @@
 `stiction.crocoddyl`, `stiction.torch` and `stiction.jax` wrap a scene for these libraries.
 """
 
+from ._casadi import export_casadi
+from ._evaluate import evaluate
 from ._identify import identify
-from ._parameters import Parameters
+from ._named import Keyframes, Parameters
 from ._stiction import (
     Error,
     Identification,
@@ -18,6 +20,7 @@ from ._stiction import (
     Jacobian,
     Scene,
     SoftScene,
+    UnknownNameError,
     UnsolvedWarning,
     __version__,
     load,
@@ -28,6 +31,8 @@ from ._stiction import (
 from ._view import View, view
 
 Scene.view = view
+Scene.export_casadi = export_casadi
+Scene.keyframes = property(Keyframes, doc="The states that the file gives names, by these: x, (nq + nv).")
 Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
 
 __all__ = [
@@ -35,12 +40,15 @@ __all__ = [
     "Identification",
     "ImplausibleWarning",
     "Jacobian",
+    "Keyframes",
     "Parameters",
     "Scene",
     "SoftScene",
+    "UnknownNameError",
     "UnsolvedWarning",
     "View",
     "__version__",
+    "evaluate",
     "identify",
     "load",
     "load_soft",

@@ -1,4 +1,4 @@
-"""Gradients in the numbers of x, quaternions included, against those in tangent vectors.
+"""Changes of x and gradients in its numbers, quaternions included, against those in tangent vectors.
 
 At a state x a tangent vector [dq; dv] moves a unit quaternion q by q o [0, d] / 2, d being three numbers of dq. A step
 normalises the quaternions that it is given, so that a gradient in their numbers is orthogonal to them.
@@ -25,27 +25,57 @@ def _product(p, q):
     return np.concatenate([real, p[..., :1] * w + q[..., :1] * v + np.cross(v, w)], axis=-1)
 
 
+def _tangent(scene, x, numbers, weigh):
+    """A tangent vector at x, (..., 2 nv), with the numbers of x in it; of a quaternion the three numbers of conj(q) o that,
+    times a weight of q."""
+    plain, moved, quaternions, rotations = _places(scene)
+    tangent = np.empty((*numbers.shape[:-1], 2 * scene.nv))
+    tangent[..., moved] = numbers[..., plain]
+    for place, rotation in zip(quaternions, rotations):
+        q = x[..., place]
+        tangent[..., rotation] = weigh(q) * _product(q * [1, -1, -1, -1], numbers[..., place])[..., 1:]
+    return tangent
+
+
+def _numbers(scene, x, tangent, weigh):
+    """The numbers of x, (..., nq + nv), with a tangent vector in them; of a rotation d the quaternion q o [0, d], times a
+    weight of q."""
+    plain, moved, quaternions, rotations = _places(scene)
+    numbers = np.empty((*tangent.shape[:-1], scene.nq + scene.nv))
+    numbers[..., plain] = tangent[..., moved]
+    for place, rotation in zip(quaternions, rotations):
+        q, d = x[..., place], tangent[..., rotation]
+        pure = np.concatenate([np.zeros_like(d[..., :1]), d], axis=-1)
+        numbers[..., place] = weigh(q) * _product(q, pure)
+    return numbers
+
+
+def _of_motion(_q):
+    return 0.5
+
+
+def _of_normalisation(q):
+    return 2 / np.sum(q * q, axis=-1, keepdims=True)
+
+
 def to_tangent(scene, x, gradient):
     """The gradient in a tangent vector at x, (..., 2 nv), of what has this gradient in the numbers of x."""
-    plain, moved, quaternions, rotations = _places(scene)
-    weights = np.empty((*gradient.shape[:-1], 2 * scene.nv))
-    weights[..., moved] = gradient[..., plain]
-    for place, rotation in zip(quaternions, rotations):
-        conjugate = x[..., place] * [1, -1, -1, -1]
-        weights[..., rotation] = _product(conjugate, gradient[..., place])[..., 1:] / 2
-    return weights
+    return _tangent(scene, x, gradient, _of_motion)
 
 
 def from_tangent(scene, x, gradient):
     """The gradient in the numbers of x, (..., nq + nv), of what normalises x and then has this one in a tangent vector."""
-    plain, moved, quaternions, rotations = _places(scene)
-    numbers = np.empty((*gradient.shape[:-1], scene.nq + scene.nv))
-    numbers[..., plain] = gradient[..., moved]
-    for place, rotation in zip(quaternions, rotations):
-        q, d = x[..., place], gradient[..., rotation]
-        pure = np.concatenate([np.zeros_like(d[..., :1]), d], axis=-1)
-        numbers[..., place] = 2 * _product(q, pure) / np.sum(q * q, axis=-1, keepdims=True)
-    return numbers
+    return _numbers(scene, x, gradient, _of_normalisation)
+
+
+def change_to_tangent(scene, x, change):
+    """The tangent vector, (..., 2 nv), that a change of the numbers of x becomes when x is normalised."""
+    return _tangent(scene, x, change, _of_normalisation)
+
+
+def change_from_tangent(scene, x, tangent):
+    """The change of the numbers of x, (..., nq + nv), by a tangent vector."""
+    return _numbers(scene, x, tangent, _of_motion)
 
 
 def vjp(scene, x, u, p, x_next, gradient, threads=None):

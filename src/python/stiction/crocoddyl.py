@@ -2,7 +2,7 @@
 
     state = State(scene)
     running = ActionModel(scene, [InputResidual(scene, 1e-3)], state)
-    terminal = ActionModel(scene, [StateResidual(state, target, weights)], state)
+    terminal = ActionModel(scene, [StateResidual(scene, target, weights)], state)
     problem = crocoddyl.ShootingProblem(scene.x0, [running] * 50, terminal)
     solver = crocoddyl.SolverFDDP(problem)
     solver.solve(problem.rollout(us), us)
@@ -11,13 +11,20 @@ What sticks does not move for a little more force, so that a guess `us` should s
 a u with a NaN for none.
 """
 
+from __future__ import annotations
+
 import ctypes
 import functools
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
+from numpy import float64
+from numpy.typing import ArrayLike, NDArray
 
 from ._optional import require
+from ._stiction import Error, Scene
 
 crocoddyl = require("crocoddyl")
 both, first = crocoddyl.Jcomponent.both, crocoddyl.Jcomponent.first
@@ -29,6 +36,10 @@ _library = ctypes.CDLL(sys.modules[crocoddyl.ActionModelAbstract.__module__].__f
 _region = getattr(_library, "omp_get_level", lambda: 0)
 _kept = []
 _MOST_KEPT = 16
+
+Array = NDArray[float64]
+# r, dr/dx and dr/du, as lists or arrays; None for a derivative that is zero.
+Residual = Callable[[Array, "Array | None"], "tuple[ArrayLike, ArrayLike | None, ArrayLike | None]"]
 
 
 def _kept_of(model):
@@ -60,28 +71,28 @@ def _raises_outside_of_regions(method):
 class State(crocoddyl.StateAbstract):
     """States [q; v] of a scene, with quaternions w, x, y, z, and tangent vectors [dq; dv], 2 nv numbers."""
 
-    def __init__(self, scene):
+    def __init__(self, scene: Scene) -> None:
         super().__init__(scene.nq + scene.nv, 2 * scene.nv)
         self.scene = scene
         # What moves a quaternion, three numbers of dx each.
         self._rotations = [slice(d, d + 3) for _, d in scene.quaternions]
 
-    def zero(self):
+    def zero(self) -> Array:
         x = np.zeros(self.nx)
         for q, _ in self.scene.quaternions:
             x[q] = 1
         return x
 
-    def rand(self):
+    def rand(self) -> Array:
         return self.integrate(self.zero(), np.random.uniform(-1, 1, self.ndx))
 
-    def diff(self, x0, x1):
+    def diff(self, x0: ArrayLike, x1: ArrayLike) -> Array:
         return self.scene.difference(x0, x1)
 
-    def integrate(self, x, dx):
+    def integrate(self, x: ArrayLike, dx: ArrayLike) -> Array:
         return self.scene.integrate(x, dx)
 
-    def Jdiff(self, x0, x1, firstsecond=both):
+    def Jdiff(self, x0: ArrayLike, x1: ArrayLike, firstsecond: Any = both) -> Any:
         d = self.diff(x0, x1)
         return self._jacobians(
             firstsecond,
@@ -89,14 +100,14 @@ class State(crocoddyl.StateAbstract):
             lambda: self._blocks(1, lambda r: np.linalg.inv(_right_jacobian(d[r]))),
         )
 
-    def Jintegrate(self, x, dx, firstsecond=both, op=None):
+    def Jintegrate(self, x: ArrayLike, dx: ArrayLike, firstsecond: Any = both, op: Any = None) -> Any:
         return self._jacobians(
             firstsecond,
             lambda: self._blocks(1, lambda r: _rotation(dx[r]).T),
             lambda: self._blocks(1, lambda r: _right_jacobian(dx[r])),
         )
 
-    def JintegrateTransport(self, x, dx, Jin, firstsecond):
+    def JintegrateTransport(self, x: ArrayLike, dx: ArrayLike, Jin: Array, firstsecond: Any) -> Array:
         Jin[:] = self.Jintegrate(x, dx, firstsecond) @ Jin
         return Jin
 
@@ -115,14 +126,19 @@ class State(crocoddyl.StateAbstract):
 
 
 class StateResidual:
-    """The difference of the state from a target, each number of it times the root of its weight (2 nv, or one)."""
+    """The difference of the state from a target, each number of it times the root of its weight (2 nv, or one).
 
-    def __init__(self, state, target, weights=1.0):
-        self.state = state
+    state: a scene, or a `State` of it.
+    """
+
+    def __init__(self, state: Scene | State, target: ArrayLike, weights: ArrayLike = 1.0) -> None:
+        if not isinstance(state, (Scene, State)):
+            raise Error(f"state: must be a stiction.Scene or a State, found {type(state).__name__}")
+        self.state = State(state) if isinstance(state, Scene) else state
         self.target = np.asarray(target, dtype=float)
-        self.root = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=float), state.ndx))
+        self.root = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=float), self.state.ndx))
 
-    def __call__(self, x, u):
+    def __call__(self, x: Array, u: Array | None) -> tuple[Array, Array, None]:
         r = self.state.diff(self.target, x)
         return self.root * r, self.root[:, None] * self.state.Jdiff(self.target, x, crocoddyl.Jcomponent.second), None
 
@@ -130,11 +146,11 @@ class StateResidual:
 class InputResidual:
     """The inputs, or their difference from a target, each times the root of its weight (nu, or one)."""
 
-    def __init__(self, scene, weights=1.0, target=0.0):
+    def __init__(self, scene: Scene, weights: ArrayLike = 1.0, target: ArrayLike = 0.0) -> None:
         self.target = np.broadcast_to(np.asarray(target, dtype=float), scene.nu)
         self.root = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=float), scene.nu))
 
-    def __call__(self, x, u):
+    def __call__(self, x: Array, u: Array | None) -> tuple[Array, None, Array | None]:
         if u is None:
             return np.zeros(0), None, None
         return self.root * (u - self.target), None, np.diag(self.root)
@@ -152,7 +168,7 @@ class ActionModel(crocoddyl.ActionModelAbstract):
     exception comes out of the next call of such a model outside of Crocoddyl's threads, which may be in a later solve.
     """
 
-    def __init__(self, scene, residuals, state=None):
+    def __init__(self, scene: Scene, residuals: Iterable[Residual], state: State | None = None) -> None:
         # Crocoddyl's `state` need not be this very object.
         self.own_state = State(scene) if state is None else state
         super().__init__(self.own_state, scene.nu)
@@ -160,13 +176,13 @@ class ActionModel(crocoddyl.ActionModelAbstract):
         self.residuals = list(residuals)
 
     @_raises_outside_of_regions
-    def calc(self, data, x, u=None):
+    def calc(self, data: Any, x: ArrayLike, u: ArrayLike | None = None) -> None:
         x, u = self._arguments(x, u)
         data.xnext = x if u is None else self.scene.step(x, u)
         data.cost = sum(0.5 * float(r @ r) for r, _, _ in self._terms(x, u))
 
     @_raises_outside_of_regions
-    def calcDiff(self, data, x, u=None):
+    def calcDiff(self, data: Any, x: ArrayLike, u: ArrayLike | None = None) -> None:
         x, u = self._arguments(x, u)
         ndx, nu = self.state.ndx, self.nu
         gradient, hessian = np.zeros(ndx + nu), np.zeros((ndx + nu, ndx + nu))

@@ -1,27 +1,37 @@
-"""Steps of a scene in JAX: `stiction.jax.step(scene, x, u, parameters)`, under jit, grad and vmap.
+"""Steps of a scene in JAX: `stiction.jax.step(scene, x, u, parameters)`, under jit, vmap and all first derivatives.
 
 JAX has to compute in float64: `jax.config.update("jax_enable_x64", True)`.
 """
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _ambient
+from . import _ambient, _jax_derivative
 from ._optional import require
-from ._stiction import Error
+from ._stiction import Error, Scene
 
-jax = require("jax")
-jnp = jax.numpy
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+    from jax import Array
+    from jax.typing import ArrayLike
+else:
+    jax = require("jax")
+    jnp = jax.numpy
 
 
-def step(scene, x, u=None, parameters=None):
+def step(scene: Scene, x: ArrayLike, u: ArrayLike | None = None, parameters: ArrayLike | None = None) -> Array:
     """The state after a step, (..., nq + nv).
 
     x (..., nq + nv), u (..., nu), parameters (..., np, those selected): arrays whose leading axes are broadcast together.
     What is left out is as the scene has it (under jit, when it is traced). All is computed in float64; the result has
-    the dtype of x (float64, if x is of integers), so that one of float32 is rounded at the end. Gradients, in reverse
-    mode, are in the numbers of x; those in a quaternion are orthogonal to it.
+    the dtype of x (float64, if x is of integers), so that one of float32 is rounded at the end. First derivatives,
+    forward (jvp, jacfwd, linearize) and in reverse (grad, vjp, jacrev), are in the numbers of x, whose quaternions are
+    normalised first: gradients in a quaternion are orthogonal to it. `Scene.hessian` has second derivatives.
     """
     x = _array("x", x)
     u = _array("u", scene.u0 if u is None else u).astype(jnp.float64)
@@ -38,7 +48,7 @@ def step(scene, x, u=None, parameters=None):
     return _step(scene, *full).astype(_kind(x))
 
 
-def rollout(scene, x0, U, parameters=None):
+def rollout(scene: Scene, x0: ArrayLike, U: ArrayLike, parameters: ArrayLike | None = None) -> Array:
     """The states along a motion: x0 (nq + nv), U (N, nu) to (N + 1, nq + nv), rounded to the dtype of x0 at the end; vmap
     makes batches. See `step`."""
     x0, U = _array("x0", x0), _array("U", U)
@@ -74,27 +84,17 @@ def _kind(x):
     return x.dtype if jnp.issubdtype(x.dtype, jnp.floating) else jnp.float64
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _step(scene, x, u, p):
-    return _call(scene.step, x, x, u, p)
-
-
-def _forward(scene, x, u, p):
-    x_next = _step(scene, x, u, p)
-    return x_next, (x, u, p, x_next)
-
-
-def _backward(scene, saved, gradient):
-    x, u, p, _ = saved
-    return _call(partial(_ambient.vjp, scene), (x, u, p), *saved, gradient)
-
-
-_step.defvjp(_forward, _backward)
-
-
-def _call(f, like, *arguments):
-    """f on NumPy arrays; its results have the shapes of `like`. Under vmap all arguments get another leading axis."""
-    shapes = jax.tree.map(lambda each: jax.ShapeDtypeStruct(each.shape, each.dtype), like)
     return jax.pure_callback(
-        lambda *given: f(*map(np.asarray, given)), shapes, *arguments, vmap_method="broadcast_all"
+        lambda *given: scene.step(*map(np.asarray, given)),
+        jax.ShapeDtypeStruct(x.shape, x.dtype),
+        *(x, u, p),
+        vmap_method="broadcast_all",
     )
+
+
+@_step.defjvp
+def _step_and_change(scene, arguments, changes):
+    x_next = _step(scene, *arguments)
+    return x_next, _jax_derivative.push(scene, (*arguments, x_next), changes)

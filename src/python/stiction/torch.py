@@ -1,15 +1,23 @@
 """Steps of a scene in PyTorch: `stiction.torch.step(scene, x, u, parameters)`, differentiated in reverse."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import _ambient
 from ._optional import require
-from ._stiction import Error
+from ._stiction import Error, Scene
 
-torch = require("torch")
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    torch = require("torch")
 
 
-def step(scene, x, u=None, parameters=None, threads=None):
+def step(scene: Scene, x: Any, u: Any = None, parameters: Any = None, threads: int | None = None) -> Tensor:
     """The state after a step, (..., nq + nv).
 
     x (..., nq + nv), u (..., nu), parameters (..., np, those selected): tensors or what makes one, whose leading axes
@@ -25,7 +33,7 @@ def step(scene, x, u=None, parameters=None, threads=None):
     return _step(scene, threads, x.to(torch.float64), u, p).to(_kind(x))
 
 
-def rollout(scene, x0, U, parameters=None, threads=None):
+def rollout(scene: Scene, x0: Any, U: Any, parameters: Any = None, threads: int | None = None) -> Tensor:
     """The states along a motion: x0 (..., nq + nv), U (..., N, nu) to (..., N + 1, nq + nv), rounded to the dtype of x0
     at the end; see `step`."""
     x0 = _tensor("x0", x0)
