@@ -183,7 +183,7 @@ fn patterns_stand_for_files() {
     assert_eq!(names("c[1].csv"), ["c[1].csv"]);
     assert_eq!(names("[ab].*"), ["a.csv", "b.csv"]);
     for (pattern, says) in
-        [("empty", "no *.csv, *.parquet or *.npz"), ("x*.csv", "no file matches"), ("[", "valid")]
+        [("empty", "no *.csv, *.parquet, *.mcap or *.npz"), ("x*.csv", "no file matches"), ("[", "valid")]
     {
         let pattern = directory.join(pattern);
         let error = expand(pattern.to_str().unwrap()).unwrap_err();

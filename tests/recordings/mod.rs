@@ -3,6 +3,11 @@
 mod headers;
 mod inertial;
 mod inputs;
+mod mcap_damaged;
+mod mcap_files;
+mod mcap_messages;
+mod mcap_times;
+mod mcap_writer;
 mod parquet_damaged;
 mod parquet_files;
 mod parquet_writer;
