@@ -160,7 +160,8 @@ fn units(
     let mut first = 0;
     for run in sources.chunk_by(follows) {
         let rows: usize = run.iter().map(rows_of).sum();
-        let width = run[0].part.as_ref().map_or(1, |part| part.table.width(&|name| wanted.has(name)));
+        let width =
+            run[0].part.as_ref().map_or(1, |part| part.table.width(&|name| wanted.has(name)));
         let most = rows.div_ceil(threads.max(1)).min(NUMBERS_AT_ONCE / width.max(1));
         let mut taken = 0;
         let mut begin = first;

@@ -108,8 +108,10 @@ fn groups<'a>(topic: &'a BagTopic, except: &str) -> Vec<Vec<&'a BagColumn>> {
     let columns: BTreeMap<&str, &BagColumn> =
         topic.columns.iter().map(|column| (column.name.as_str(), column)).collect();
     let quaternion = |name: &str| {
-        let (of, _) = name.rsplit_once('.').filter(|(_, end)| ["x", "y", "z", "w"].contains(end))?;
-        let parts = ["x", "y", "z", "w"].map(|end| columns.get(format!("{of}.{end}").as_str()).copied());
+        let (of, _) =
+            name.rsplit_once('.').filter(|(_, end)| ["x", "y", "z", "w"].contains(end))?;
+        let parts =
+            ["x", "y", "z", "w"].map(|end| columns.get(format!("{of}.{end}").as_str()).copied());
         let [Some(x), Some(y), Some(z), Some(w)] = parts else { return None };
         let alike = [y, z, w].iter().all(|other| {
             let messages = other.points.iter().map(|point| point.message);
@@ -176,7 +178,8 @@ impl<'a> BagRows<'a> {
             true => rows.sort_by_key(|row| row.whole),
             false => rows.sort_by(|a, b| a.time.total_cmp(&b.time)),
         }
-        let first = rows.first().map_or(0, |row| if is_time { row.whole.unwrap_or(0) } else { row.at });
+        let first =
+            rows.first().map_or(0, |row| if is_time { row.whole.unwrap_or(0) } else { row.at });
         let origin = if is_date(first) { first } else { 0 };
         if is_time {
             for row in &mut rows {
@@ -207,11 +210,16 @@ impl<'a> BagRows<'a> {
         for topic in &bag.topics {
             let mut times: BTreeMap<usize, i64> = BTreeMap::new();
             for column in topic.columns.iter().filter(|own| self.has_rows(bag, topic, own)) {
-                let time = |point: &Point| self.clock.of(&topic.messages[point.message], point.stamp);
+                let time =
+                    |point: &Point| self.clock.of(&topic.messages[point.message], point.stamp);
                 times.extend(column.points.iter().map(|point| (point.message, time(point))));
             }
-            let row = |(message, at)| {
-                BagRow { topic, message, at, time: seconds(at, self.origin), whole: None }
+            let row = |(message, at)| BagRow {
+                topic,
+                message,
+                at,
+                time: seconds(at, self.origin),
+                whole: None,
             };
             more.extend(times.into_iter().map(row));
         }
@@ -246,9 +254,8 @@ impl<'a> BagRows<'a> {
             let Some(mut found) = found else { continue };
             // Of the two signs of a quaternion that which goes on; what was recorded here stays as it is.
             let own = std::ptr::eq(topic, self.topic);
-            let against = |before: &Vec<f64>| {
-                found.iter().zip(before).map(|(a, b)| a * b).sum::<f64>() < 0.0
-            };
+            let against =
+                |before: &Vec<f64>| found.iter().zip(before).map(|(a, b)| a * b).sum::<f64>() < 0.0;
             if columns.len() == 4 && !own && before.as_ref().is_some_and(against) {
                 found.iter_mut().for_each(|x| *x = -*x);
             }

@@ -46,9 +46,8 @@ impl<'a> BagSeries<'a> {
         let Some(first) = columns.first() else {
             return BagSeries { columns, known: Vec::new(), longest: 0.0, origin };
         };
-        let time = |(k, point): (usize, &Point)| {
-            (clock.of(&messages[point.message], point.stamp), k)
-        };
+        let time =
+            |(k, point): (usize, &Point)| (clock.of(&messages[point.message], point.stamp), k);
         let mut known: Vec<(i64, usize)> = first.points.iter().enumerate().map(time).collect();
         known.sort_unstable();
         // Of the same time the first that is a number counts.

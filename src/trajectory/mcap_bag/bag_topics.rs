@@ -151,7 +151,13 @@ impl<'w> BagTopics<'w> {
 
 impl BagTopic {
     /// Takes a number of the last message.
-    fn put(&mut self, wanted: &dyn WantedColumns, path: &str, value: FieldValue, stamp: Option<i64>) {
+    fn put(
+        &mut self,
+        wanted: &dyn WantedColumns,
+        path: &str,
+        value: FieldValue,
+        stamp: Option<i64>,
+    ) {
         let column = match self.known.get(path) {
             Some(column) => *column,
             None => {
@@ -250,9 +256,8 @@ impl BagReader for BagTopics<'_> {
             MessageFormat::Json => read_json(message.bytes, &mut path),
             MessageFormat::Other => Ok(()),
         };
-        let wrong = |message: String| {
-            Error::input(&self.file, topic.messages.len(), &topic.name, message)
-        };
+        let wrong =
+            |message: String| Error::input(&self.file, topic.messages.len(), &topic.name, message);
         read.map_err(|message| wrong(format!("the message {message}")))?;
         self.columns += topic.columns.len() - before;
         self.points += put.min(topic.columns.len() as u64) + 2;

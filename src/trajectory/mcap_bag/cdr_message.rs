@@ -31,8 +31,7 @@ pub(super) fn read_cdr(
         }
         Err(TooShort) => return Err(short()),
     };
-    let mut message =
-        CdrMessage { definition, rest: ByteCursor::new(head.rest(), big_endian) };
+    let mut message = CdrMessage { definition, rest: ByteCursor::new(head.rest(), big_endian) };
     path.structure("", |path| message.structure(&definition.structures[0], path))
         .map_err(|TooShort| short())?;
     let left = message.rest.rest().len();
