@@ -166,3 +166,108 @@ fn forces_keep_their_own_times() {
     let mass = fit.parameters[0].value;
     assert!((mass - 2.0).abs() < 2e-3, "{mass}");
 }
+
+/// A box that is seen, and an arm beside it that tells its angle; at rates of their own.
+const PAIR: &str = "gravity = [0, 0, 0]
+simulation.time_step = 0.01
+[[body]]
+name = 'box'
+mass = 2
+shape = { box = [0.1, 0.2, 0.3] }
+[[body]]
+name = 'arm'
+joint = { type = 'revolute', axis = [0, 1, 0], name = 'elbow', damping = 0.1 }
+position = [9, 0, 0]
+mass = 1
+inertia = 0.1
+";
+
+fn box_and_arm() -> Vec<u8> {
+    let mut bag = Bag::new(Some(4096));
+    let vicon = bag.topic("/vicon/box", "geometry_msgs/msg/PoseStamped", &pose_stamped());
+    let joints = bag.topic("/joint_states", "sensor_msgs/msg/JointState", &joint_state());
+    let ft = bag.topic("/ft", "geometry_msgs/msg/WrenchStamped", &wrench_stamped());
+    bag.channel("/camera", ("protobuf", "protobuf"), "foxglove.Image", "\x01");
+    for k in 0..300 {
+        let (stamp, t) = (BEGIN + 1_000_000 * k, 1e-3 * k as f64);
+        if k % 7 == 0 {
+            let (angle, rate) = (0.5 - 0.5 * (-t).exp(), 0.5 * (-t).exp());
+            let message = Cdr::new(false).header(stamp).texts(&["wrist", "elbow"]);
+            let message = message.list(&[9.0, angle]).list(&[9.0, rate]).list(&[]);
+            bag.message(joints, [stamp, stamp], message.bytes());
+        }
+        if k % 10 == 0 {
+            let pose = [0.75 * t * t, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0];
+            bag.message(vicon, [stamp, stamp], Cdr::new(false).header(stamp).f64s(&pose).bytes());
+        }
+        let message = Cdr::new(false).header(stamp).f64s(&[3.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        bag.message(ft, [stamp, stamp], message.bytes());
+    }
+    bag.finish()
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_used_with_a_warning() {
+    let folder = Folder::new("mcap-warning");
+    folder.write("scene.toml", ARM);
+    let mut bag = Bag::new(None);
+    let topic = bag.topic("/joint_states", "sensor_msgs/msg/JointState", &joint_state());
+    for (stamp, angles, _) in motion() {
+        let message = Cdr::new(false).header(stamp).texts(&["arm", "hand"]);
+        bag.message(topic, [stamp, stamp], message.list(&angles).list(&[]).list(&[]).bytes());
+    }
+    let bytes = bag.finish();
+    std::fs::write(folder.path("run.mcap"), &bytes[..bytes.len() / 2]).unwrap();
+    let columns =
+        "'arm/q' = '/joint_states.position.arm'\n'hand/q' = '/joint_states.position.hand'\n";
+    let dataset = Dataset::load(&experiment(&folder, "run.mcap", columns)).unwrap();
+    let frames = dataset.trajectories[0].times.len();
+    assert!((2..FRAMES).contains(&frames), "{frames}");
+    let [note] = &dataset.notes[..] else { panic!("{:?}", dataset.notes) };
+    let says =
+        format!("what comes before was read, {frames} messages and 0 chunks; `mcap recover`");
+    assert!(note.contains("run.mcap: is cut off: a record ") && note.contains(&says), "{note}");
+}
+
+/// As the documentation has it.
+#[cfg(feature = "cli")]
+#[test]
+fn commands_read_them() {
+    use crate::fixtures::program::{refuses, succeeds};
+    let folder = Folder::new("mcap-command");
+    folder.write("scene.toml", PAIR);
+    std::fs::write(folder.path("run.mcap"), box_and_arm()).unwrap();
+    let arm =
+        "'arm/q' = '/joint_states.position.elbow'\n'arm/v' = '/joint_states.velocity.elbow'\n";
+    let parameters = "[[parameter]]\nname = 'box/mass'\nstart = 1\nlower = 0.1\n[[parameter]]\nname = 'arm/damping'\nstart = 0.2\nlower = 0.01\n";
+    let text = |more: &str| {
+        format!(
+            "scene = 'scene.toml'\ndata = ['*.mcap']\ninitial_state = 'fitted'\n{parameters}[columns]\n{BOX_COLUMNS}{arm}{more}"
+        )
+    };
+    folder.write("e.toml", &text(""));
+    let said = succeeds(&folder.run(&["identify", "e.toml", "--json"]));
+    let result: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let value = |k: usize| result["parameters"][k]["value"].as_f64().unwrap();
+    // The arm's angles between messages are on lines.
+    assert!((value(0) - 2.0).abs() < 1e-3 && (value(1) - 0.1).abs() < 1e-3, "{said}");
+    succeeds(&folder.run(&["evaluate", "e.toml", "--data", "run.mcap"]));
+    folder.write("wrong.toml", &text("'box/fy' = '/camera.height'"));
+    refuses(
+        &folder.run(&["evaluate", "wrong.toml"]),
+        &["run.mcap: /camera.height", "its messages are of the encoding \"protobuf\""],
+    );
+    let init = ["init", "fit", "--scene", "scene.toml", "--recordings", "run.mcap"];
+    assert!(folder.run(&init).status.success());
+    let made = folder.read("fit/experiment.toml");
+    for line in [
+        "\"t\" = \"/vicon/box.header.stamp\"",
+        "\"box/qw\" = \"/vicon/box.pose.orientation.w\"",
+        "\"arm/q\" = \"/joint_states.position.elbow\"",
+        "\"arm/v\" = \"/joint_states.velocity.elbow\"",
+        "# not used: /ft",
+    ] {
+        assert!(made.contains(line), "{line}: {made}");
+    }
+    assert!(folder.run(&["evaluate", "fit/experiment.toml"]).status.success());
+}
