@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::RecordingFile;
-use super::column_names::{Column, RECORDING, all, joints};
+use super::column_names::{Column, RECORDING, all, joints, topic_of};
 use super::input_names::input_named;
 use crate::model::Model;
 
@@ -24,12 +24,6 @@ struct Words {
     unit: Option<&'static str>,
     /// How many of the first are of a topic.
     of_topic: usize,
-}
-
-/// The topic that a column of messages is of.
-fn topic(column: &str) -> Option<&str> {
-    let (topic, _) = column.split_once('.').filter(|_| column.starts_with('/'))?;
-    Some(topic)
 }
 
 /// Words of units, and the units.
@@ -112,7 +106,7 @@ impl Words {
         if unit.is_some() {
             words.pop();
         }
-        let of_topic = topic(column).map_or(0, |topic| Words::of(topic).words.len());
+        let of_topic = topic_of(column).map_or(0, |topic| Words::of(topic).words.len());
         Words { words, unit, of_topic }
     }
 
@@ -283,9 +277,9 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
             found.entries.insert(0, (RECORDING.into(), entry(columns[k].0, None)));
         }
     }
-    let used: BTreeSet<&str> = taken.iter().filter_map(|&k| topic(columns[k].0)).collect();
+    let used: BTreeSet<&str> = taken.iter().filter_map(|&k| topic_of(columns[k].0)).collect();
     // The messages of the first one used are the rows.
-    if let Some(first) = taken.iter().find_map(|&k| topic(columns[k].0)) {
+    if let Some(first) = taken.iter().find_map(|&k| topic_of(columns[k].0)) {
         let named =
             |field: &str| file.columns().find(|column| **column == format!("{first}.{field}"));
         if let Some(time) = named("header.stamp").or_else(|| named("log_time")) {
@@ -293,7 +287,7 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
         }
     }
     for (k, (name, _)) in columns.iter().enumerate() {
-        let name = topic(name).unwrap_or(name);
+        let name = topic_of(name).unwrap_or(name);
         let is_known =
             taken.contains(&k) || used.contains(name) || input_named(model, name).is_some();
         if !is_known && found.unknown.last().is_none_or(|last| last != name) {

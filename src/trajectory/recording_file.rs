@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ColumnMap;
 use super::column_map::Place;
-use super::column_names::TIME;
+use super::column_names::{TIME, topic_of};
 use super::text_rows::{TextRow, TextRows};
 use crate::Error;
 use crate::npz::{self, Array};
@@ -423,7 +423,7 @@ impl RecordingFile {
         match (found.next(), found.next()) {
             (Some((place, _)), None) => Ok(place),
             (None, _) => {
-                let message = format!("the column is missing{needed}; {}", self.begins_with());
+                let message = format!("the column is missing{needed}; {}", self.begins_with(name));
                 Err(self.header_error(name, message))
             }
             _ => Err(self.header_error(name, "is given twice")),
@@ -459,15 +459,23 @@ impl RecordingFile {
         }
     }
 
-    /// What columns there are, for messages.
-    pub(super) fn begins_with(&self) -> String {
+    /// What columns there are instead of one, for messages; of its topic, if it is of one that is there.
+    pub(super) fn begins_with(&self, missing: &str) -> String {
         let what = if self.in_memory { "recording" } else { "file" };
         const MOST: usize = 20;
-        let columns: Vec<&str> = match &self.table {
-            Some(table) => table.names.iter().map(String::as_str).take(MOST).collect(),
-            None => self.header.iter().take(MOST).collect(),
+        let first = |columns: &mut dyn Iterator<Item = &str>| {
+            columns.take(MOST).collect::<Vec<&str>>().join(",")
         };
-        format!("the {what} begins with {}", columns.join(","))
+        let Some(table) = &self.table else {
+            return format!("the {what} begins with {}", first(&mut self.header.iter()));
+        };
+        let names = || table.names.iter().map(String::as_str);
+        let topic = topic_of(missing);
+        let mut near = names().filter(|name| topic.is_some() && topic_of(name) == topic).peekable();
+        match near.peek() {
+            Some(_) => format!("its topic begins with {}", first(&mut near)),
+            None => format!("the {what} begins with {}", first(&mut names())),
+        }
     }
 
     /// An error if there is nothing in it.

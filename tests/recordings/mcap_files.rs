@@ -224,8 +224,7 @@ fn a_file_that_is_cut_off_is_used_with_a_warning() {
     let frames = dataset.trajectories[0].times.len();
     assert!((2..FRAMES).contains(&frames), "{frames}");
     let [note] = &dataset.notes[..] else { panic!("{:?}", dataset.notes) };
-    let says =
-        format!("what comes before was read, {frames} messages and 0 chunks; `mcap recover`");
+    let says = format!("the {frames} messages before are read; `mcap recover`");
     assert!(note.contains("run.mcap: is cut off: a record ") && note.contains(&says), "{note}");
 }
 

@@ -415,7 +415,7 @@ fn messages_that_are_not_what_they_claim_are_told() {
             ros2,
             "float64 y",
             good(),
-            "/a/b.x: the column is missing; the file begins with /a/b.log_time,/a/b.publish_time,/a/b.y",
+            "/a/b.x: the column is missing; its topic begins with /a/b.log_time,/a/b.publish_time,/a/b.y",
         ),
     ] {
         let error = ask(encodings, definition, bytes).unwrap_err().to_string();

@@ -86,13 +86,12 @@ pub(super) fn read_records(
     if !there.is_file() || bag.take(MAGIC.len() as u64).map_err(io)? != MAGIC {
         return Err(wrong("is not MCAP: it does not begin as such files do".into()));
     }
-    let (mut messages, mut chunks) = (0_u64, 0_u64);
+    let mut messages = 0_u64;
     loop {
         let at = there.len() - bag.left;
         let cut = |what: String| {
             format!(
-                "is cut off: {what} (byte {at}); what comes before was read, {messages} messages and {chunks} chunks; \
-                 `mcap recover` makes it whole"
+                "is cut off: {what} (byte {at}); the {messages} messages before are read; `mcap recover` makes it whole"
             )
         };
         let damaged = |what: &str| wrong(format!("{what} (byte {at})"));
@@ -124,8 +123,7 @@ pub(super) fn read_records(
             CHUNK => {
                 let body = bag.take(length).map_err(io)?;
                 let records = unpacked(body).map_err(|why| damaged(&format!("a chunk {why}")))?;
-                chunks += 1;
-                records_in(&records, reader).map_err(|fault| fault.at(&damaged))?;
+                messages += records_in(&records, reader).map_err(|fault| fault.at(&damaged))?;
             }
             MESSAGE => {
                 let head = bag.take(length.min(MESSAGE_HEAD)).map_err(io)?;
@@ -206,15 +204,17 @@ impl From<Error> for Fault {
     }
 }
 
-/// Reads the records of a chunk.
-fn records_in(bytes: &[u8], reader: &mut dyn BagReader) -> Result<(), Fault> {
+/// Reads the records of a chunk; how many are messages.
+fn records_in(bytes: &[u8], reader: &mut dyn BagReader) -> Result<u64, Fault> {
     let mut rest = ByteCursor::new(bytes, false);
+    let mut messages = 0;
     while !rest.rest().is_empty() {
         let kind = rest.whole(1)? as u8;
         let length = usize::try_from(rest.whole(8)?).map_err(|_| TooShort)?;
         record(kind, rest.bytes(length)?, reader)?;
+        messages += u64::from(kind == MESSAGE);
     }
-    Ok(())
+    Ok(messages)
 }
 
 /// Reads a record that describes messages, or is one; others have nothing of interest.

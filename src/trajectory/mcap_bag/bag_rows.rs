@@ -75,15 +75,10 @@ pub(super) fn rows_of(bag: &BagTopics) -> Result<RecordingFile, Error> {
     Ok(RecordingFile::of_table(bag.file.clone(), &header, rows, table))
 }
 
-/// The names for messages: columns of topics that are wanted, and the other topics.
+/// The names for messages: all topics, and the columns of those that are wanted.
 fn told(topics: &[BagTopic]) -> Vec<String> {
-    let mut names = Vec::new();
-    for topic in topics {
-        names.extend(topic.names().into_iter().map(String::from));
-    }
-    let others = topics.iter().filter(|topic| topic.names().is_empty());
-    names.extend(others.map(|topic| format!("{} ..", topic.name)));
-    names
+    let names = topics.iter().map(|topic| topic.name.as_str());
+    names.chain(topics.iter().flat_map(BagTopic::names)).map(String::from).collect()
 }
 
 /// The topic whose messages are rows where that is not said.
