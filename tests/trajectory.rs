@@ -182,9 +182,11 @@ fn patterns_stand_for_files() {
     assert_eq!(names(""), ["a.csv", "b.csv", "c[1].csv"]);
     assert_eq!(names("c[1].csv"), ["c[1].csv"]);
     assert_eq!(names("[ab].*"), ["a.csv", "b.csv"]);
-    for (pattern, says) in
-        [("empty", "no *.csv, *.parquet or *.npz"), ("x*.csv", "no file matches"), ("[", "valid")]
-    {
+    for (pattern, says) in [
+        ("empty", "no *.csv, *.parquet, *.mcap or *.npz"),
+        ("x*.csv", "no file matches"),
+        ("[", "valid"),
+    ] {
         let pattern = directory.join(pattern);
         let error = expand(pattern.to_str().unwrap()).unwrap_err();
         assert_message(&error.to_string(), pattern.to_str().unwrap(), says);

@@ -9,7 +9,7 @@ use crate::Error;
 pub(super) struct RecordingArguments {
     /// The experiment (TOML)
     pub experiment: Option<PathBuf>,
-    /// Recordings: files (CSV, NPZ, Parquet), folders of them, or patterns in quotes; replaces the experiment's
+    /// Recordings: files (CSV, NPZ, Parquet, MCAP), folders of them, or patterns in quotes; replaces the experiment's
     #[arg(long, value_name = "FILES|DIR|GLOB", num_args = 1.., action = clap::ArgAction::Append)]
     pub data: Vec<String>,
 }

@@ -44,8 +44,8 @@ const TOPICS: &[Topic] = &[
     ("trajectory", "motions, as CSV and NPZ", &[(FORMATS, "Trajectories")]),
     (
         "recordings",
-        "columns, units, frames, inputs over time, masks, Parquet",
-        &[(FORMATS, "Recordings as they are"), (FORMATS, "Parquet")],
+        "columns, units, frames, inputs over time, masks, Parquet, MCAP",
+        &[(FORMATS, "Recordings as they are"), (FORMATS, "Parquet"), (FORMATS, "MCAP")],
     ),
     ("controls", "forces and motors over time", &[(FORMATS, "Controls")]),
     (

@@ -122,8 +122,9 @@ fn read(
     }
     let mut recordings = Vec::new();
     for file in expand_all(&patterns)? {
-        if file.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("parquet")) {
-            let message = "is Parquet: recordings of markers are read from CSV";
+        let is = |kind: &str| file.extension().is_some_and(|own| own.eq_ignore_ascii_case(kind));
+        if is("parquet") || is("mcap") {
+            let message = "is no CSV: recordings of markers are read from CSV alone";
             return Err(Error::input(file.display().to_string(), None, "", message));
         }
         let text = crate::text::read(&file, crate::text::MOST_BYTES)?;

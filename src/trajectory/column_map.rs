@@ -265,17 +265,29 @@ impl ColumnMap {
         self.recording.as_deref()
     }
 
+    /// The column of times.
+    pub fn time(&self) -> &str {
+        &self.time.0
+    }
+
+    /// The columns that have other names than ours.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        let sources = self.q.iter().chain(&self.v).filter_map(|source| match source {
+            Source::Column(theirs, _) | Source::Shared(theirs) => Some(theirs),
+            Source::Own(_) | Source::Rotation | Source::Unrecorded => None,
+        });
+        let rotations = self.rotations.iter().flat_map(|rotation| &rotation.columns);
+        [&self.time.0].into_iter().chain(rotations).chain(sources).map(String::as_str)
+    }
+
     /// Whether a column of this name may hold a time or a number of the state.
     pub fn reads(&self, model: &Model, name: &str) -> bool {
         let alone = column_names::alone(model);
         let is = |source: &Source, column: &Column| match source {
             Source::Own(_) => column.is(name, alone),
-            Source::Column(theirs, _) | Source::Shared(theirs) => theirs == name,
-            Source::Rotation | Source::Unrecorded => false,
+            _ => false,
         };
-        let mut rotations = self.rotations.iter().flat_map(|rotation| &rotation.columns);
-        self.time.0 == name
-            || rotations.any(|column| column == name)
+        self.named().any(|column| column == name)
             || column_names::all(model).any(|column| match column.number {
                 Number::Time => false,
                 Number::Q(k) => is(&self.q[k], &column),

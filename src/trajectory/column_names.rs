@@ -7,6 +7,12 @@ use crate::state::{Coordinates, NQ, NV};
 pub(super) const TIME: &str = "t";
 /// What tells the recordings of a table apart.
 pub(super) const RECORDING: &str = "recording";
+
+/// The topic that a column of messages is of.
+pub(super) fn topic_of(column: &str) -> Option<&str> {
+    let (topic, _) = column.split_once('.').filter(|_| column.starts_with('/'))?;
+    Some(topic)
+}
 const Q: [&str; NQ] = ["px", "py", "pz", "qw", "qx", "qy", "qz"];
 const V: [&str; NV] = ["vx", "vy", "vz", "wx", "wy", "wz"];
 

@@ -285,7 +285,7 @@ impl Header<'_> {
         let message = format!(
             "the column is missing{purpose}; {}; [columns] of an experiment says which columns have other names, or are not \
              recorded",
-            self.file.begins_with()
+            self.file.begins_with(name)
         );
         self.file.header_error(name, message)
     }

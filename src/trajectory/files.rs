@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 
 /// Kinds of recordings; of the first that a directory has all are meant. Beside tables, archives may be anything.
-const KINDS: [&str; 3] = ["csv", "parquet", "npz"];
+const KINDS: [&str; 4] = ["csv", "parquet", "mcap", "npz"];
 
 /// The files a pattern stands for, sorted: a file, all `*.csv` of a directory or, if there are none, all `*.parquet`, then all
-/// `*.npz`, or the matches of a glob such as `tosses/*.csv`. Nothing found is an error.
+/// `*.mcap`, then all `*.npz`, or the matches of a glob such as `tosses/*.csv`. Nothing found is an error.
 pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
     if path.is_file() {
@@ -44,7 +44,7 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
     files.sort();
     if files.is_empty() {
         let message = if path.is_dir() {
-            "the directory has no *.csv, *.parquet or *.npz file; give the directory that holds the trajectories, or \
+            "the directory has no *.csv, *.parquet, *.mcap or *.npz file; give the directory that holds the trajectories, or \
              a pattern in quotes such as 'tosses/*.csv'"
         } else {
             "no such file, and no file matches; give a file, a directory of recordings, or a \

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::RecordingFile;
-use super::column_names::{Column, RECORDING, all, joints};
+use super::column_names::{Column, RECORDING, all, joints, topic_of};
 use super::input_names::input_named;
 use crate::model::Model;
 
@@ -22,6 +22,8 @@ pub struct Understood {
 struct Words {
     words: Vec<String>,
     unit: Option<&'static str>,
+    /// How many of the first are of a topic.
+    of_topic: usize,
 }
 
 /// Words of units, and the units.
@@ -104,18 +106,22 @@ impl Words {
         if unit.is_some() {
             words.pop();
         }
-        Words { words, unit }
+        let of_topic = topic_of(column).map_or(0, |topic| Words::of(topic).words.len());
+        Words { words, unit, of_topic }
     }
 
-    /// Without words that say nothing, and without a name, if that is among them.
+    /// Without words that say nothing, and without a name, if that is among them; of a topic nothing else counts.
     fn less(&self, name: &str) -> (Vec<&str>, bool) {
         let name = Words::of(name).words;
         let mut words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let at = (0..=words.len().saturating_sub(name.len()))
             .find(|&at| !name.is_empty() && words[at..].iter().take(name.len()).eq(name.iter()));
+        let mut of_topic = self.of_topic;
         if let Some(at) = at {
             words.drain(at..at + name.len());
+            of_topic -= name.len().min(of_topic.saturating_sub(at));
         }
+        words.drain(..of_topic.min(words.len()));
         words.retain(|word| !FILLERS.contains(word));
         (words, at.is_some())
     }
@@ -271,9 +277,21 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
             found.entries.insert(0, (RECORDING.into(), entry(columns[k].0, None)));
         }
     }
+    let used: BTreeSet<&str> = taken.iter().filter_map(|&k| topic_of(columns[k].0)).collect();
+    // The messages of the first one used are the rows.
+    if let Some(first) = taken.iter().find_map(|&k| topic_of(columns[k].0)) {
+        let named =
+            |field: &str| file.columns().find(|column| **column == format!("{first}.{field}"));
+        if let Some(time) = named("header.stamp").or_else(|| named("log_time")) {
+            found.entries.insert(0, ("t".into(), entry(time, None)));
+        }
+    }
     for (k, (name, _)) in columns.iter().enumerate() {
-        if !taken.contains(&k) && input_named(model, name).is_none() {
-            found.unknown.push((*name).to_string());
+        let name = topic_of(name).unwrap_or(name);
+        let is_known =
+            taken.contains(&k) || used.contains(name) || input_named(model, name).is_some();
+        if !is_known && found.unknown.last().is_none_or(|last| last != name) {
+            found.unknown.push(name.to_string());
         }
     }
     found

@@ -9,6 +9,10 @@ mod file_columns;
 mod files;
 mod header;
 mod input_names;
+#[cfg(feature = "mcap")]
+mod mcap_bag;
+#[cfg(not(feature = "mcap"))]
+mod no_mcap;
 #[cfg(not(feature = "parquet"))]
 mod no_parquet;
 #[cfg(feature = "parquet")]
@@ -22,6 +26,7 @@ mod sampled;
 mod signal;
 mod text_rows;
 mod units;
+mod wanted_columns;
 
 pub use column_map::{ColumnMap, ColumnSource};
 pub use columns::ColumnSelection;
@@ -39,3 +44,4 @@ pub use rotation_form::RotationForm;
 pub use sampled::Trajectory;
 pub use signal::{Between, Signal};
 pub use units::{Quantity, in_si};
+pub use wanted_columns::WantedColumns;

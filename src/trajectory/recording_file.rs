@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ColumnMap;
 use super::column_map::Place;
-use super::column_names::TIME;
+use super::column_names::{TIME, topic_of};
 use super::text_rows::{TextRow, TextRows};
 use crate::Error;
 use crate::npz::{self, Array};
@@ -19,7 +19,8 @@ use crate::npz::{self, Array};
 /// have a decimal comma. An archive of NumPy (`.npz`): arrays of one index are columns by their names; those of several have
 /// columns `name/0`, `name/1`, .., or the names that the JSON text `meta` lists as `name_names`, as `stiction simulate` writes
 /// it. All begin at the first row; those that end before the last are empty from there on. Parquet (`.parquet`, in a build that
-/// reads it): columns of numbers by their names, and `name[0]`, `name[1]`, .. of lists of one length.
+/// reads it): columns of numbers by their names, and `name[0]`, `name[1]`, .. of lists of one length. MCAP (`.mcap`, likewise): fields
+/// of the messages of a topic, `/topic.field.field`.
 #[derive(Clone, Debug)]
 pub struct RecordingFile {
     pub(super) name: String,
@@ -35,6 +36,8 @@ pub struct RecordingFile {
     epoch: Option<(f64, Option<i64>)>,
     /// The table that it is a part of, if it is of one.
     table: Option<TableColumns>,
+    /// What is to be known of it, in words.
+    remarks: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -77,10 +80,11 @@ pub(super) struct UnusableColumn {
 }
 
 impl UnusableColumn {
-    /// Whether this is the column of a name, or the list that the name is an entry of.
+    /// Whether this is the column of a name, or the list or (with a dot at its end) the topic that the name is an entry of.
     fn has(&self, name: &str) -> bool {
+        let is_entry = |rest: &str| rest.starts_with('[') && rest.ends_with(']');
         let rest = name.strip_prefix(self.name.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('[') && rest.ends_with(']'))
+        rest.is_some_and(|rest| rest.is_empty() || self.name.ends_with('.') || is_entry(rest))
     }
 
     fn error(&self, table: &TableColumns, asked: &str) -> Error {
@@ -89,7 +93,7 @@ impl UnusableColumn {
 }
 
 /// Times beyond this, s, three years, are dates.
-const DATES: f64 = 1e8;
+pub(super) const DATES: f64 = 1e8;
 /// Numbers of an archive that are read at most.
 const MOST_NUMBERS: u64 = crate::text::MOST_BYTES / 8;
 
@@ -135,6 +139,7 @@ impl RecordingFile {
             ragged: None,
             epoch: None,
             table: None,
+            remarks: Vec::new(),
         };
         let (mut rows, mut line) = (TextRows::with_room(text.len()), 1);
         let mut record = StringRecord::new();
@@ -226,6 +231,7 @@ impl RecordingFile {
             ragged: None,
             epoch: None,
             table: None,
+            remarks: Vec::new(),
         }
     }
 
@@ -245,7 +251,7 @@ impl RecordingFile {
     }
 
     /// Rows of a table; `name` stands for the recording in results.
-    #[cfg(feature = "parquet")]
+    #[cfg(any(feature = "mcap", feature = "parquet"))]
     pub(super) fn of_table(
         name: String,
         header: &[String],
@@ -261,6 +267,7 @@ impl RecordingFile {
             ragged: None,
             epoch: None,
             table: Some(table),
+            remarks: Vec::new(),
         }
     }
 
@@ -384,6 +391,18 @@ impl RecordingFile {
         &self.name
     }
 
+    /// The same, with something to be known of it.
+    #[cfg(feature = "mcap")]
+    pub(super) fn with_remark(mut self, remark: String) -> RecordingFile {
+        self.remarks.push(remark);
+        self
+    }
+
+    /// What is to be known of it, in sentences without its name.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     /// Whether it is a part of a table of recordings.
     pub(super) fn is_of_table(&self) -> bool {
         self.table.is_some()
@@ -404,7 +423,7 @@ impl RecordingFile {
         match (found.next(), found.next()) {
             (Some((place, _)), None) => Ok(place),
             (None, _) => {
-                let message = format!("the column is missing{needed}; {}", self.begins_with());
+                let message = format!("the column is missing{needed}; {}", self.begins_with(name));
                 Err(self.header_error(name, message))
             }
             _ => Err(self.header_error(name, "is given twice")),
@@ -440,15 +459,23 @@ impl RecordingFile {
         }
     }
 
-    /// What columns there are, for messages.
-    pub(super) fn begins_with(&self) -> String {
+    /// What columns there are instead of one, for messages; of its topic, if it is of one that is there.
+    pub(super) fn begins_with(&self, missing: &str) -> String {
         let what = if self.in_memory { "recording" } else { "file" };
         const MOST: usize = 20;
-        let columns: Vec<&str> = match &self.table {
-            Some(table) => table.names.iter().map(String::as_str).take(MOST).collect(),
-            None => self.header.iter().take(MOST).collect(),
+        let first = |columns: &mut dyn Iterator<Item = &str>| {
+            columns.take(MOST).collect::<Vec<&str>>().join(",")
         };
-        format!("the {what} begins with {}", columns.join(","))
+        let Some(table) = &self.table else {
+            return format!("the {what} begins with {}", first(&mut self.header.iter()));
+        };
+        let names = || table.names.iter().map(String::as_str);
+        let topic = topic_of(missing);
+        let mut near = names().filter(|name| topic.is_some() && topic_of(name) == topic).peekable();
+        match near.peek() {
+            Some(_) => format!("its topic begins with {}", first(&mut near)),
+            None => format!("the {what} begins with {}", first(&mut names())),
+        }
     }
 
     /// An error if there is nothing in it.

@@ -4,11 +4,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "mcap")]
+use super::mcap_bag::read_bag;
+#[cfg(not(feature = "mcap"))]
+use super::no_mcap::read_bag;
 #[cfg(not(feature = "parquet"))]
 use super::no_parquet::ParquetTable;
 #[cfg(feature = "parquet")]
 use super::parquet_table::ParquetTable;
 use super::recording_file::RecordingFile;
+use super::wanted_columns::WantedColumns;
 use crate::Error;
 use crate::parallel::parallel;
 
@@ -54,9 +59,19 @@ impl From<PathBuf> for RecordingSource {
     }
 }
 
-/// Whether a file is a table of recordings, by its name.
+/// Whether a file is of a kind, by its name.
+fn is_of_kind(path: &Path, kind: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(kind))
+}
+
+/// Whether a file is a table of recordings.
 fn is_table(path: &Path) -> bool {
-    path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("parquet"))
+    is_of_kind(path, "parquet")
+}
+
+/// Reads a file that is one recording.
+fn load_one(path: &Path, wanted: &dyn WantedColumns) -> Result<RecordingFile, Error> {
+    if is_of_kind(path, "mcap") { read_bag(path, wanted) } else { RecordingFile::load_rows(path) }
 }
 
 /// The recordings in files: of a Parquet file as many as its column `recording` tells apart, in the order of the file. If no column
@@ -88,12 +103,12 @@ pub fn recordings_of(
 /// Numbers of a table that are read at once, about.
 const NUMBERS_AT_ONCE: usize = 1 << 22;
 
-/// What `each` makes of the recordings, on so many threads, on which the result does not depend. Of tables only the columns that are
-/// `wanted` by their names are read, and what is read at once is many recordings.
+/// What `each` makes of the recordings, on so many threads, on which the result does not depend. Of tables and MCAP files only the
+/// columns that are `wanted` are read, and what is read at once of a table is many recordings.
 pub fn load_recordings<R: Send>(
     sources: &[RecordingSource],
     threads: usize,
-    wanted: &(dyn Fn(&str) -> bool + Sync),
+    wanted: &dyn WantedColumns,
     each: impl Fn(RecordingFile) -> Result<R, Error> + Sync,
 ) -> Vec<Result<R, Error>> {
     let units = units(sources, threads, wanted);
@@ -101,7 +116,7 @@ pub fn load_recordings<R: Send>(
         let own = &sources[units[k].clone()];
         let Some(TablePart { table, .. }) = own.first().and_then(|source| source.part.as_ref())
         else {
-            return own.iter().map(|s| each(RecordingFile::load_rows(&s.path)?)).collect();
+            return own.iter().map(|s| each(load_one(&s.path, wanted)?)).collect();
         };
         let parts = own.iter().filter_map(|source| source.part.as_ref());
         let parts: Vec<_> = parts.map(|part| (part.name.as_str(), part.rows.clone())).collect();
@@ -114,10 +129,10 @@ pub fn load_recordings<R: Send>(
 fn read_parts<R>(
     table: &ParquetTable,
     parts: &[(&str, Range<usize>)],
-    wanted: &(dyn Fn(&str) -> bool + Sync),
+    wanted: &dyn WantedColumns,
     each: &(impl Fn(RecordingFile) -> Result<R, Error> + Sync),
 ) -> Vec<Result<R, Error>> {
-    match table.read(parts, wanted) {
+    match table.read(parts, &|name| wanted.has(name)) {
         Ok(files) => files.into_iter().map(each).collect(),
         Err(error) if parts.len() < 2 => vec![Err(error)],
         // Half by half, for which of them is at fault.
@@ -134,7 +149,7 @@ fn read_parts<R>(
 fn units(
     sources: &[RecordingSource],
     threads: usize,
-    wanted: &dyn Fn(&str) -> bool,
+    wanted: &dyn WantedColumns,
 ) -> Vec<Range<usize>> {
     let follows = |a: &RecordingSource, b: &RecordingSource| match (&a.part, &b.part) {
         (Some(a), Some(b)) => Arc::ptr_eq(&a.table, &b.table) && a.rows.end <= b.rows.start,
@@ -145,7 +160,8 @@ fn units(
     let mut first = 0;
     for run in sources.chunk_by(follows) {
         let rows: usize = run.iter().map(rows_of).sum();
-        let width = run[0].part.as_ref().map_or(1, |part| part.table.width(wanted));
+        let width =
+            run[0].part.as_ref().map_or(1, |part| part.table.width(&|name| wanted.has(name)));
         let most = rows.div_ceil(threads.max(1)).min(NUMBERS_AT_ONCE / width.max(1));
         let mut taken = 0;
         let mut begin = first;
@@ -165,14 +181,15 @@ fn units(
 }
 
 impl RecordingFile {
-    /// Reads a file. Of a Parquet file all rows are one after the other, whatever recordings they are of.
+    /// Reads a file. Of a Parquet file all rows are one after the other, whatever recordings they are of; of an MCAP file they are the
+    /// messages of the topic that has most.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<RecordingFile, Error> {
         let path = path.as_ref();
         if !is_table(path) {
-            return RecordingFile::load_rows(path);
+            return load_one(path, &|_: &str| true);
         }
         let table = ParquetTable::open(path)?;
         let name = path.display().to_string();

@@ -318,7 +318,7 @@ const MISTAKES: [Mistake; 29] = [
         "experiment.toml",
         "\"slides\"",
         "\"empty\"",
-        &["experiment.toml:2", "data", "no *.csv, *.parquet or *.npz"],
+        &["experiment.toml:2", "data", "no *.csv, *.parquet, *.mcap or *.npz"],
     ),
     mistake("experiment.toml", "\"slides\"", "", &["experiment.toml:2", "data", "--data"]),
     mistake(
@@ -404,7 +404,7 @@ fn mistakes_on_the_command_line_are_refused() {
         (&["--threads", "0"], &["--threads", "at least 1"]),
         (&["--data", "no/*.csv"], &["no/*.csv", "no file matches"]),
         (&["--data", "no.csv"], &["no.csv", "no such file"]),
-        (&["--data", "empty"], &["empty", "no *.csv, *.parquet or *.npz"]),
+        (&["--data", "empty"], &["empty", "no *.csv, *.parquet, *.mcap or *.npz"]),
         (&["--data", "scene.toml"], &["scene.toml:1", "t", "missing"]),
         (&["-o", "no/out.json"], &["no/out.json", "no directory no"]),
         (&["-o", "scene.toml"], &["scene.toml", "is a file"]),
@@ -424,7 +424,7 @@ fn mistakes_on_the_command_line_are_refused() {
         (&["--parameters", "negative.json"], &["negative.json", "parameters[0].value", "-1"]),
         (&["--parameters", "no.json"], &["no.json", "No such file"]),
         (&["--threads", "0"], &["--threads", "at least 1"]),
-        (&["--data", "empty"], &["empty", "no *.csv, *.parquet or *.npz"]),
+        (&["--data", "empty"], &["empty", "no *.csv, *.parquet, *.mcap or *.npz"]),
         (&["-o", "no/out.json"], &["no/out.json", "no directory no"]),
         (&["-o", "empty"], &["empty", "is a directory"]),
     ];

@@ -49,10 +49,11 @@ def test_friction_from_arrays(cube, random):
     assert again.values == found.values
 
 
-def test_parquet_is_told_where_it_is_not_read(tmp_path, cube):
-    (tmp_path / "all.parquet").write_bytes(b"PAR1....PAR1")
+@pytest.mark.parametrize("kind", ["mcap", "parquet"])
+def test_what_is_not_read_is_told(tmp_path, cube, kind):
+    (tmp_path / f"all.{kind}").write_bytes(b"PAR1....PAR1")
     experiment = tmp_path / "e.toml"
-    experiment.write_text("""data = ['all.parquet']
+    experiment.write_text(f"""data = ['all.{kind}']
 [noise]
 position = 0.001
 [[parameter]]
@@ -61,7 +62,7 @@ start = 0.6
 lower = 0.01
 upper = 1.5
 """)
-    with pytest.raises(stiction.Error, match="built without.*--features parquet"):
+    with pytest.raises(stiction.Error, match=f"built without.*--features {kind}"):
         stiction.identify(experiment, scene=cube)
 
 

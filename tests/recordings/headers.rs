@@ -91,3 +91,41 @@ fn experiments_are_begun_from_recordings() {
     refuses(&folder.run(&["init", "other", "--recordings", "none.csv"]), &["none.csv"]);
     assert_eq!(folder.files(), ["fit", "run.csv", "scene.toml"]);
 }
+
+/// Messages name their bodies by the topic or by the field; what else a topic is called says nothing.
+#[test]
+fn fields_of_messages_are_understood() {
+    let pose = |topic: &str| {
+        let fields = ["position.x", "position.y", "position.z", "orientation.x", "orientation.y"];
+        let fields = fields.iter().chain(&["orientation.z", "orientation.w"]);
+        let fields: Vec<String> = fields.map(|field| format!("{topic}.pose.{field}")).collect();
+        format!("{topic}.log_time,{topic}.header.stamp,{}", fields.join(","))
+    };
+    let header = format!(
+        "t,/camera.log_time,/camera.height,{},/joint_states.log_time,/joint_states.position.elbow,/joint_states.velocity.elbow,\
+         /joint_states.effort.elbow",
+        pose("/vicon/left_box")
+    );
+    let (entries, unknown, missing) = read(PAIR, &header);
+    assert_eq!(
+        entries,
+        [
+            "t = \"/vicon/left_box.header.stamp\"",
+            "left_box/px = \"/vicon/left_box.pose.position.x\"",
+            "left_box/py = \"/vicon/left_box.pose.position.y\"",
+            "left_box/pz = \"/vicon/left_box.pose.position.z\"",
+            "left_box/qw = \"/vicon/left_box.pose.orientation.w\"",
+            "left_box/qx = \"/vicon/left_box.pose.orientation.x\"",
+            "left_box/qy = \"/vicon/left_box.pose.orientation.y\"",
+            "left_box/qz = \"/vicon/left_box.pose.orientation.z\"",
+            "left_box/velocity = false",
+            "left_box/angular_velocity = false",
+            "arm/q = \"/joint_states.position.elbow\"",
+            "arm/v = \"/joint_states.velocity.elbow\"",
+        ]
+    );
+    assert_eq!((unknown, missing), (vec!["/camera".to_string()], vec![]));
+    // Of a topic alone, recorded without stamps.
+    let (entries, ..) = read(KITE, &format!("t,{}", pose("/a").replace("/a.header.stamp,", "")));
+    assert_eq!(entries[..2], ["t = \"/a.log_time\"", "kite/px = \"/a.pose.position.x\""]);
+}

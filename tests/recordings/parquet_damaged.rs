@@ -80,7 +80,7 @@ fn damaged_files_are_refused_or_used() {
         let mut results = Vec::new();
         let measured = allocation_counter::measure(|| {
             let sources = recordings_of(vec![path.clone()], name).unwrap_or_default();
-            results = load_recordings(&sources, 1, &|_| true, |file| file.numbers(&["x"]));
+            results = load_recordings(&sources, 1, &|_: &str| true, |file| file.numbers(&["x"]));
             results.push(RecordingFile::load(&path).and_then(|file| file.numbers(&["state[2]"])));
         });
         assert!(measured.bytes_max < MOST_BYTES, "case {case}: {measured:?}");

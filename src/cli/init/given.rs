@@ -35,6 +35,7 @@ pub(super) fn experiment(
                 columns += &format!("{ours:?} = {theirs}\n");
             }
             let name = files[0].display();
+            told.extend(file.remarks().iter().map(|remark| format!("{name}: {remark}")));
             if !understood.unknown.is_empty() {
                 let list = understood.unknown.join(", ");
                 told.push(format!("{name}: not understood, and not used: the columns {list}"));

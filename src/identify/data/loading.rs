@@ -58,8 +58,7 @@ impl Dataset {
         let count = experiment.data.len();
         let shares = Shares::new(group.clone(), count);
         let own = shares.held(count);
-        let wanted = |column: &str| experiment.reads(column);
-        let read = load_recordings(&experiment.data[own], threads, &wanted, |file| {
+        let read = load_recordings(&experiment.data[own], threads, experiment, |file| {
             ReadRecording::of_file(experiment, file)
         });
         Dataset::of_recordings(experiment, read, shares, (&experiment.data, count))
@@ -121,7 +120,7 @@ impl Dataset {
         let mut driven: Vec<Vec<usize>> = Vec::with_capacity(count);
         let mut own = read.drain(..);
         for (k, told) in told.into_iter().enumerate() {
-            notes.extend(told.note);
+            notes.extend(told.notes);
             driven.push(told.driven);
             let recording = match shares.holds(k) {
                 true => own.next(),
@@ -137,7 +136,7 @@ impl Dataset {
                 readings: (!experiment.sensors.is_empty()).then(Vec::new),
                 masks: (!experiment.masks.is_empty()).then(Vec::new),
                 driven: Vec::new(),
-                note: None,
+                notes: Vec::new(),
                 begin: told.begin,
             };
             let recording = recording.unwrap_or_else(elsewhere);
@@ -248,7 +247,7 @@ struct ReadRecording {
     /// Likewise of cameras.
     masks: Option<Vec<Vec<Option<RecordedMask>>>>,
     driven: Vec<DrivenInput>,
-    note: Option<String>,
+    notes: Vec<String>,
     /// What times count from, s.
     begin: f64,
 }
@@ -282,12 +281,12 @@ struct Told {
     begin: f64,
     times: Vec<f64>,
     recorded: Recorded,
-    note: Option<String>,
+    notes: Vec<String>,
     /// The inputs that are driven.
     driven: Vec<usize>,
 }
 
-packed!(Told { name, begin, times, recorded, note, driven });
+packed!(Told { name, begin, times, recorded, notes, driven });
 
 impl ReadRecording {
     fn told(&self) -> Told {
@@ -297,7 +296,7 @@ impl ReadRecording {
             begin: self.begin,
             times: times.clone(),
             recorded: recorded.clone(),
-            note: self.note.clone(),
+            notes: self.notes.clone(),
             driven: self.driven.iter().map(|input| input.place).collect(),
         }
     }
@@ -308,12 +307,14 @@ impl ReadRecording {
             sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
         let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
         let others = file.merge_times(columns)?;
-        let note = (others > 0).then(|| {
-            format!(
+        let mut notes: Vec<String> =
+            file.remarks().iter().map(|remark| format!("{}: {remark}", file.name())).collect();
+        if others > 0 {
+            notes.push(format!(
                 "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
                 file.name()
-            )
-        });
+            ));
+        }
         let driven = DrivenInput::find(experiment, &file)?;
         for (columns, needed) in [
             (&names, ", which a [[sensor]] reads"),
@@ -337,6 +338,6 @@ impl ReadRecording {
             false => Some(masks_of(experiment, &file, &images)?),
         };
         let begin = file.begin(columns);
-        Ok(ReadRecording { trajectory, readings, masks, driven, note, begin })
+        Ok(ReadRecording { trajectory, readings, masks, driven, notes, begin })
     }
 }

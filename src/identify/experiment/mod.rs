@@ -19,7 +19,7 @@ mod weights;
 use std::collections::BTreeMap;
 
 use crate::model::{AddedTerm, ParameterRef, Parameters, Scene};
-use crate::trajectory::{ColumnMap, Excerpt, RecordingSource, input_named};
+use crate::trajectory::{ColumnMap, Excerpt, RecordingSource, WantedColumns, input_named};
 use calibrations::Calibrations;
 
 pub use input::{Calibration, RecordedInput};
@@ -206,12 +206,17 @@ impl Experiment {
 
     /// Whether a column of this name in a recording may be used.
     pub fn reads(&self, column: &str) -> bool {
+        self.columns.reads(&self.scene.model, column)
+            || input_named(&self.scene.model, column).is_some()
+            || self.columns_beside().any(|name| name == column)
+    }
+
+    /// The columns that are read beside those of states.
+    fn columns_beside(&self) -> impl Iterator<Item = &str> {
         let sensors = self.sensors.iter().flat_map(|sensor| &sensor.columns);
         let inputs = self.inputs.iter().flat_map(|input| &input.columns);
         let masks = self.masks.iter().map(|mask| &mask.column);
-        self.columns.reads(&self.scene.model, column)
-            || input_named(&self.scene.model, column).is_some()
-            || sensors.chain(inputs).chain(masks).any(|name| name == column)
+        sensors.chain(inputs).chain(masks).map(String::as_str)
     }
 
     /// The names of the numbers of sensors and of recorded inputs, with their slots.
@@ -254,5 +259,24 @@ impl Experiment {
             found.is_some_and(|p| p.slots.iter().all(|slot| tied.contains(slot)))
         });
         names
+    }
+}
+
+impl WantedColumns for Experiment {
+    fn has(&self, name: &str) -> bool {
+        self.reads(name)
+    }
+
+    // Our own names are of no topic.
+    fn may_begin(&self, start: &str) -> bool {
+        self.columns.named().chain(self.columns_beside()).any(|name| name.starts_with(start))
+    }
+
+    fn time(&self) -> Option<&str> {
+        Some(self.columns.time())
+    }
+
+    fn is_input(&self, name: &str) -> bool {
+        self.inputs.iter().flat_map(|input| &input.columns).any(|column| column == name)
     }
 }
