@@ -220,10 +220,27 @@ impl Description {
 
     /// How high over the ground the lowest point of what moves with a base is at the start, along z, m.
     fn lowest(&self, base: usize) -> Result<f64, Error> {
+        let lowest = self.lowest_point(Some(&self.bodies[base].name))?;
+        if lowest.is_finite() {
+            return Ok(lowest);
+        }
+        let message = "the robot has no shapes that could stand on anything: give the height of its base as a number";
+        Err(Error::input(&self.name, None, "base_height", message))
+    }
+
+    /// How high over the ground of the file, or z = 0, the lowest point of what moves, or moves with a body, is at the start, along z, m;
+    /// infinite if it has no shapes.
+    ///
+    /// # Errors
+    /// If it is no scene.
+    pub fn lowest_point(&self, with: Option<&str>) -> Result<f64, Error> {
         let Scene { model, parameters, state, .. } = self.clone().scene()?;
         let kinematics = Kinematics::new(&model, &parameters, &state);
-        let name = &self.bodies[base].name;
-        let tree = model.bodies.iter().find(|body| body.name == *name).and_then(|body| body.tree);
+        let base = with.and_then(|name| model.bodies.iter().find(|body| body.name == name));
+        let counts = |body: usize| match with {
+            Some(_) => base.is_some_and(|base| base.tree == model.bodies[body].tree),
+            None => model.bodies[body].tree.is_some(),
+        };
         // What the file has, if it has one that one can stand on.
         let level = (0..model.half_spaces.len()).map(|index| parameters.plane(&model, index));
         let level = level.into_iter().find(|plane| plane.normal.z > 0.1);
@@ -231,9 +248,7 @@ impl Description {
         let mut points = Vec::new();
         let mut lowest = f64::INFINITY;
         for (index, collider) in model.colliders.iter().enumerate() {
-            let Some(body) = collider.body.filter(|&body| model.bodies[body].tree == tree) else {
-                continue;
-            };
+            let Some(body) = collider.body.filter(|&body| counts(body)) else { continue };
             let place = &kinematics.bodies[body];
             let pose = Pose {
                 rotation: place.rotation * rotation_matrix(collider.orientation),
@@ -245,11 +260,7 @@ impl Description {
             half_space_points(&collider.shape, size, &pose, &ground, f64::INFINITY, &mut points);
             lowest = points.iter().map(|point| point.gap - radius).fold(lowest, f64::min);
         }
-        if lowest.is_finite() {
-            return Ok(lowest / ground.normal.z);
-        }
-        let message = "the robot has no shapes that could stand on anything: give the height of its base as a number";
-        Err(Error::input(&self.name, None, "base_height", message))
+        Ok(lowest / ground.normal.z)
     }
 
     /// Adds motors.

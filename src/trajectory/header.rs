@@ -279,10 +279,13 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
     }
     let used: BTreeSet<&str> = taken.iter().filter_map(|&k| topic_of(columns[k].0)).collect();
     // The messages of the first one used are the rows.
-    if let Some(first) = taken.iter().find_map(|&k| topic_of(columns[k].0)) {
+    if let Some(first) = taken.iter().find_map(|&k| topic_of(columns[k].0))
+        && file.is_of_table()
+    {
         let named =
             |field: &str| file.columns().find(|column| **column == format!("{first}.{field}"));
         if let Some(time) = named("header.stamp").or_else(|| named("log_time")) {
+            found.entries.retain(|(ours, _)| ours != "t");
             found.entries.insert(0, ("t".into(), entry(time, None)));
         }
     }

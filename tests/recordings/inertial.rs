@@ -219,7 +219,11 @@ fn sensors_that_cannot_be_are_refused() {
             "sensor[0].position",
             "markers and accelerometers",
         ),
-        ("effort = 'servo'\norientation = [1, 0, 0, 0]", "sensor[0].orientation", "gyroscopes and"),
+        (
+            "effort = 'servo'\norientation = [1, 0, 0, 0]",
+            "sensor[0].orientation",
+            "is of gyroscopes",
+        ),
         ("gyroscope = 'arm'\norientation = [1, 1, 0, 0]", "sensor[0].orientation", "norm 1"),
         ("accelerometer = 'arm'\nunit = 'm'", "sensor[0].unit", "m/s^2, mm/s^2, g"),
         ("effort = 'servo'\nunit = 'N'", "sensor[0].unit", "Nm"),

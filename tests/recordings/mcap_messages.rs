@@ -392,7 +392,7 @@ fn messages_that_are_not_what_they_claim_are_told() {
         ),
         (ros2, "Other x", good(), "line 1: Other is not defined"),
         (ros2, "wstring x", good(), "line 1: is of wstring"),
-        (ros2, "A x", good(), "a/A has itself in it"),
+        (ros2, "A x", good(), "is wrong: has itself in it"),
         (
             ros2,
             "float64 x\n===\nMSG:\n",
@@ -425,6 +425,28 @@ fn messages_that_are_not_what_they_claim_are_told() {
     let deep: String = (0..5000).map(|k| format!("\n===\nMSG: a/B{k}\nB{} x\n", k + 1)).collect();
     let error = ask(ros2, &format!("B0 x{deep}"), good()).unwrap_err().to_string();
     assert!(error.contains("has more than 1000 messages in it"), "{error}");
+    let nest = |levels: usize, field: &dyn Fn(usize) -> String| -> String {
+        let inner =
+            (1..levels).map(|k| format!("\n===\nMSG: a/B{k}\n{}", field(k))).collect::<String>();
+        format!("{}{inner}", field(0))
+    };
+    let own = |last: usize| {
+        move |k: usize| if k + 1 < last { format!("B{} x", k + 1) } else { "float64 x".into() }
+    };
+    let error = ask(ros2, &nest(51, &own(51)), good()).unwrap_err().to_string();
+    assert!(error.contains("more than 50 messages in each other"), "{error}");
+    let path = format!("/a/b{}", ".x".repeat(50));
+    let file = one(&folder, ros2, ("a/msg/A", &nest(50, &own(50))), good()).unwrap();
+    assert_eq!(file.numbers(&[&path]).unwrap(), [[Some(1.0)]]);
+    // Lists in lists, each of which is looked ahead into for a name that comes after what it holds: once, not twice a level.
+    let listed = |k: usize| {
+        let inner = if k < 44 { format!("B{}[1] x", k + 1) } else { "float64 x".to_string() };
+        format!("{inner}\nstring child_frame_id")
+    };
+    let texts = (0..45).fold(Cdr::new(false).f64(2.0), |cdr, _| cdr.text(""));
+    let path = format!("/a/b{}.x", ".x.0".repeat(44));
+    let file = one(&folder, ros2, ("a/msg/A", &nest(45, &listed)), texts.bytes()).unwrap();
+    assert_eq!(file.numbers(&[&path]).unwrap(), [[Some(2.0)]]);
     let list = Cdr::new(false).list(&[1.0; 1001]).f64(3.0).bytes();
     let file = one(&folder, ros2, ("a/msg/A", "float64[] data\nfloat64 x"), list).unwrap();
     assert_eq!(columns(&file).0, [("x".to_string(), 3.0)]);

@@ -247,3 +247,71 @@ fn which_messages_are_rows_is_said_or_clear() {
         "{error}"
     );
 }
+
+/// Where angles begin again, and where nine of ten intervals are short, what lies between is not made up.
+#[test]
+fn what_lies_between_is_not_made_up() {
+    let asked = Asked("/a.header.stamp", &["/b.x"], &[]);
+    let every = |k: i64| BEGIN + (4 + 10 * k) * MS;
+    // 2.9, 3.0, 3.1, -3.1, ..: what turns on.
+    let turning = |k: i64| if k < 3 { 2.9 + 0.1 * k as f64 } else { -3.1 + 0.1 * (k - 3) as f64 };
+    let b = (0..10).map(|k| (Some(every(k)), every(k), turning(k)));
+    let found = rows("mcap-turn", &[frames(BEGIN), Series("/b", b.collect())], &asked);
+    let known: Vec<bool> = found.iter().map(|row| row[1].is_some()).collect();
+    assert_eq!(known, [false, true, true, false, true, true, true, true, true, true]);
+    assert!(near(found[1][1], Some(2.96)) && near(found[4][1], Some(-3.04)), "{found:?}");
+    // Ten intervals, one of which is long.
+    let late = |k: i64| every(k) - if k < 5 { 100 * MS } else { 0 };
+    let b = (0..11).map(|k| (Some(late(k)), late(k), 500.0 + k as f64));
+    let found = rows("mcap-ten", &[frames(BEGIN), Series("/b", b.collect())], &asked);
+    let known: Vec<bool> = found.iter().map(|row| row[1].is_some()).collect();
+    assert_eq!(known, [false, false, false, false, false, false, true, true, true, true]);
+}
+
+/// Stamps of one topic since 1970 and of another since its computer was started have no time in common, which is said.
+#[test]
+fn clocks_that_never_meet_are_told() {
+    let boot = |k: i64| (Some(4 * k * MS), DATE + 4 * k * MS, k as f64);
+    let all = || [frames(DATE), Series("/b", (0..30).map(boot).collect())];
+    for inputs in [&[][..], &["/b.x"]] {
+        let asked = Asked("/a.header.stamp", &["/a.x", "/b.x"], inputs);
+        let error = load("mcap-clocks", &all(), &asked).unwrap_err().to_string();
+        assert!(
+            error.contains(
+                "run.mcap: /b.x: no message is of the time of the rows, which are those of /a"
+            ) && error.contains("`t = \"/a.log_time\"`"),
+            "{error}"
+        );
+        let asked = Asked("/a.log_time", &["/a.x", "/b.x"], inputs);
+        load("mcap-clocks", &all(), &asked).unwrap();
+    }
+}
+
+/// Numbers that are called as those of a quaternion and are no turn stay what they are.
+#[test]
+fn forces_of_four_wheels_are_no_quaternion() {
+    let folder = Folder::new("mcap-wheels");
+    let mut bag = Bag::new(None);
+    let head = definition("std_msgs/Header header\nfloat64 x", &[("std_msgs/Header", HEADER)]);
+    let a = bag.topic("/a", "a_msgs/msg/A", &head);
+    let four = "std_msgs/Header header\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w";
+    let b = bag.topic("/b", "a_msgs/msg/B", &definition(four, &[("std_msgs/Header", HEADER)]));
+    for k in 0..10_i64 {
+        let time = BEGIN + 10 * MS * k;
+        bag.message(a, [time, time], Cdr::new(false).header(time).f64(0.0).bytes());
+        let (time, sign) = (time + 5 * MS, if k % 2 == 0 { 1.0 } else { -1.0 });
+        let cdr = Cdr::new(false).header(time).f64(100.0 * sign).f64(300.0).f64(0.0).f64(2.0);
+        bag.message(b, [time, time], cdr.bytes());
+    }
+    let path = folder.path("run.mcap");
+    std::fs::write(&path, bag.finish()).unwrap();
+    let sources = recordings_of(vec![path], None).unwrap();
+    let asked = Asked("/a.header.stamp", &["/b.x", "/b.y", "/b.z", "/b.w"], &[]);
+    let file = load_recordings(&sources, 1, &asked, Ok).remove(0).unwrap();
+    let found = file.numbers(&["/b.x", "/b.y", "/b.z", "/b.w"]).unwrap();
+    assert_eq!(found[0], [None; 4]);
+    assert!(
+        found[1..].iter().all(|row| *row == [Some(0.0), Some(300.0), Some(0.0), Some(2.0)]),
+        "{found:?}"
+    );
+}

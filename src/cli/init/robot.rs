@@ -9,6 +9,9 @@ use crate::assemble::{BaseHeight, Description, Equipment};
 use crate::formats::LoadOptions;
 use crate::model::{ActuatorKind, JointKind, Scene};
 
+/// What reaches no further below a ground touches it, m.
+const REACH: f64 = 1e-6;
+
 /// A robot that stands.
 pub(super) struct Robot {
     /// The file of its scene, as text.
@@ -54,23 +57,16 @@ impl Robot {
             motors: asked.motors.filter(|_| moves && read.actuators.is_empty()),
             base_height: asked.base_height.filter(|_| floats && !has_world && touches),
         };
-        let equipped = |lacks: &Equipment| {
-            let mut description = read.clone();
-            description.equip(lacks)?;
-            let scene = description.scene()?;
-            Ok::<_, Error>((description, scene))
-        };
-        let (description, scene) = match equipped(&lacks) {
-            // A base that is fixed at the origin reaches below it.
-            Err(_) if lacks.ground.is_some() && !floats => {
-                lacks.ground = None;
-                told.push(
-                    "has no ground, which it would start in: if its first link is not fixed, give --floating-base".into(),
-                );
-                equipped(&lacks)?
-            }
-            found => found?,
-        };
+        // A base that is fixed at the origin may reach below it.
+        if lacks.ground.is_some() && !floats && read.lowest_point(None)? < -REACH {
+            lacks.ground = None;
+            told.push(
+                "has no ground, which it would start in: if its first link is not fixed, give --floating-base".into(),
+            );
+        }
+        let mut description = read;
+        description.equip(&lacks)?;
+        let scene = description.scene()?;
         Ok(Robot { text: description.to_toml(directory), scene, description, told })
     }
 

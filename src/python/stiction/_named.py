@@ -52,4 +52,8 @@ class Keyframes(dict[str, NDArray[float64]]):
 def _text(name: object) -> str:
     if not isinstance(name, str):
         raise _stiction.UnknownNameError(f"names are texts, found {name!r}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise _stiction.UnknownNameError(f"names are texts of Unicode, found {name!r}") from error
     return name

@@ -112,7 +112,13 @@ fn groups<'a>(topic: &'a BagTopic, except: &str) -> Vec<Vec<&'a BagColumn>> {
             let messages = other.points.iter().map(|point| point.message);
             messages.eq(x.points.iter().map(|point| point.message))
         });
-        alike.then(|| vec![x, y, z, w])
+        // Four numbers of these names that are no turn stay what they are.
+        let is_turn = |k: usize| {
+            let parts = [x, y, z, w].map(|part| part.points[k].number);
+            let norm = parts.iter().map(|x| x * x).sum::<f64>().sqrt();
+            norm.is_nan() || (norm - 1.0).abs() <= 0.01
+        };
+        (alike && (0..x.points.len()).all(is_turn)).then(|| vec![x, y, z, w])
     };
     let mut groups = Vec::new();
     for column in topic.columns.iter().filter(|column| column.name != except) {
@@ -227,9 +233,17 @@ impl<'a> BagRows<'a> {
     }
 
     /// The numbers of columns that belong together, in all rows.
-    fn numbers(&self, bag: &BagTopics, topic: &BagTopic, columns: &[&BagColumn]) -> Vec<Vec<f64>> {
+    ///
+    /// # Errors
+    /// If none of them is of the time of the rows.
+    fn numbers(
+        &self,
+        bag: &BagTopics,
+        topic: &BagTopic,
+        columns: &[&BagColumn],
+    ) -> Result<Vec<Vec<f64>>, Error> {
         let mut numbers = vec![vec![f64::NAN; self.rows.len()]; columns.len()];
-        let Some(&first) = columns.first() else { return numbers };
+        let Some(&first) = columns.first() else { return Ok(numbers) };
         let clock = self.clock_of(first);
         let has_rows = self.has_rows(bag, topic, first);
         let series = BagSeries::new(columns.to_vec(), &topic.messages, (clock, self.origin));
@@ -257,7 +271,25 @@ impl<'a> BagRows<'a> {
             numbers.iter_mut().zip(&found).for_each(|(column, &x)| column[k] = x);
             before = Some(found);
         }
-        numbers
+        let times = |own: bool| {
+            let rows = self.rows.iter().filter(move |row| std::ptr::eq(row.topic, topic) == own);
+            let times = rows.map(|row| row.at);
+            times.clone().min().zip(times.max())
+        };
+        let is_late = match (has_rows, times(true), times(false)) {
+            (true, Some(own), Some(frames)) => own.0 > frames.1 || own.1 < frames.0,
+            (true, ..) => false,
+            (false, ..) => before.is_none() && !first.points.is_empty() && !self.rows.is_empty(),
+        };
+        if is_late && !std::ptr::eq(topic, self.topic) {
+            let message = format!(
+                "no message is of the time of the rows, which are those of {}: if their clocks differ, `t = \"{}.{LOG_TIME}\"` goes by when \
+                 both were recorded",
+                self.topic.name, self.topic.name
+            );
+            return Err(Error::input(&bag.file, None, &first.name, message));
+        }
+        Ok(numbers)
     }
 
     /// The names of all columns, and the rows.
@@ -276,7 +308,7 @@ impl<'a> BagRows<'a> {
         for topic in &bag.topics {
             for group in groups(topic, &self.name) {
                 header.extend(group.iter().map(|column| column.name.clone()));
-                numbers.append(&mut self.numbers(bag, topic, &group));
+                numbers.append(&mut self.numbers(bag, topic, &group)?);
             }
         }
         let row = |(k, row): (usize, &BagRow)| NumberRow {

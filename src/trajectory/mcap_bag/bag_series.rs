@@ -1,5 +1,7 @@
 //! Numbers of a topic at the times of another.
 
+use std::f64::consts::PI;
+
 use super::bag_topics::{BagColumn, MessageTimes, Point};
 
 /// Between messages that are farther apart than so many times what nine of ten are, nothing is known.
@@ -32,8 +34,21 @@ pub(super) struct BagSeries<'a> {
     known: Vec<(i64, usize)>,
     /// ns.
     longest: f64,
+    /// Of what may be angles that begin again after a turn.
+    half_turn: Option<f64>,
     /// What dates count from, ns.
     origin: i64,
+}
+
+/// Half a turn, in rad or degrees, of numbers that are all within a turn from its half down to it, or from 0 on.
+fn half_turn(column: &BagColumn) -> Option<f64> {
+    let numbers = || column.points.iter().map(|point| point.number).filter(|x| !x.is_nan());
+    let (low, high) = (numbers().fold(0.0, f64::min), numbers().fold(0.0, f64::max));
+    let within = |half: &f64| {
+        let [half, turn] = [1.001 * half, 2.002 * half];
+        low >= -half && high <= half || low >= 0.0 && high <= turn
+    };
+    [PI, 180.0].into_iter().find(within)
 }
 
 impl<'a> BagSeries<'a> {
@@ -44,7 +59,7 @@ impl<'a> BagSeries<'a> {
         (clock, origin): (Clock, i64),
     ) -> Self {
         let Some(first) = columns.first() else {
-            return BagSeries { columns, known: Vec::new(), longest: 0.0, origin };
+            return BagSeries { columns, known: Vec::new(), longest: 0.0, half_turn: None, origin };
         };
         let time =
             |(k, point): (usize, &Point)| (clock.of(&messages[point.message], point.stamp), k);
@@ -61,8 +76,11 @@ impl<'a> BagSeries<'a> {
         let mut between: Vec<i64> =
             known.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)).collect();
         between.sort_unstable();
-        let usual = between.get(between.len() * 9 / 10).copied().unwrap_or_default();
-        BagSeries { columns, known, longest: LONGEST_GAP * usual as f64, origin }
+        // The least that nine of ten do not exceed.
+        let nine = (between.len() * 9).div_ceil(10).saturating_sub(1);
+        let usual = between.get(nine).copied().unwrap_or_default();
+        let half_turn = if columns.len() == 1 { half_turn(first) } else { None };
+        BagSeries { columns, known, longest: LONGEST_GAP * usual as f64, half_turn, origin }
     }
 
     /// What they are at a time (ns), on the line between the messages before and after; nothing where there are none, or
@@ -79,11 +97,15 @@ impl<'a> BagSeries<'a> {
             return None;
         }
         let (a, mut b) = (self.values(a), self.values(b));
-        let share = (time - begin) as f64 / between;
+        let share = time.saturating_sub(begin) as f64 / between;
         let turns = self.columns.len() == 4;
         // Both signs of a quaternion are the same turn.
         if turns && a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
             b.iter_mut().for_each(|x| *x = -*x);
+        }
+        // On which side of a turn it is between them is not known.
+        if self.half_turn.is_some_and(|half| (b[0] - a[0]).abs() > half) {
+            return None;
         }
         let mut values: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a + share * (b - a)).collect();
         if turns {

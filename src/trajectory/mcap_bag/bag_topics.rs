@@ -1,5 +1,6 @@
 //! What is read of a file: topics, when their messages were recorded, and the numbers that are wanted.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -18,6 +19,9 @@ const MOST_COLUMNS: usize = 1 << 14;
 const MOST_NAMES: usize = 1 << 14;
 /// So many numbers are held at most.
 const MOST_POINTS: u64 = crate::text::MOST_BYTES / size_of::<Point>() as u64;
+
+/// Definitions of messages are read up to so many bytes, one and all of them.
+const LONGEST_DEFINITION: usize = 1 << 24;
 
 /// The names of the times that a file has of each message.
 pub(super) const LOG_TIME: &str = "log_time";
@@ -53,6 +57,8 @@ pub(super) struct BagColumn {
     pub whole: Vec<i64>,
     /// Whether it is of times.
     pub is_time: bool,
+    /// Whether some of its numbers are times and others are none.
+    is_mixed: bool,
 }
 
 impl BagColumn {
@@ -99,7 +105,10 @@ enum MessageFormat {
 struct BagSchema {
     name: String,
     encoding: String,
-    text: String,
+    /// Nothing where it is too long.
+    text: Option<String>,
+    /// Read once for all channels.
+    definition: OnceCell<Result<Rc<MessageDefinition>, String>>,
 }
 
 /// What is read of a file.
@@ -111,6 +120,8 @@ pub(super) struct BagTopics<'w> {
     channels: HashMap<u16, (usize, MessageFormat)>,
     points: u64,
     columns: usize,
+    /// Bytes of all definitions.
+    defined: usize,
 }
 
 impl<'w> BagTopics<'w> {
@@ -124,6 +135,7 @@ impl<'w> BagTopics<'w> {
             channels: HashMap::new(),
             points: 0,
             columns: 0,
+            defined: 0,
         }
     }
 
@@ -133,10 +145,17 @@ impl<'w> BagTopics<'w> {
         match (channel.encoding, schema) {
             ("json", _) => Ok(MessageFormat::Json),
             ("cdr", Some(schema)) if schema.encoding == "ros2msg" => {
-                let definition = MessageDefinition::parse(&schema.name, &schema.text);
-                definition.map(|definition| MessageFormat::Cdr(Rc::new(definition))).map_err(
-                    |message| format!("the definition of {} is wrong: {message}", schema.name),
-                )
+                let read = || {
+                    let long =
+                        || format!("definitions are read up to {LONGEST_DEFINITION} bytes in all");
+                    let text = schema.text.as_ref().ok_or_else(long);
+                    let found = text.and_then(|text| MessageDefinition::parse(&schema.name, text));
+                    let found = found.map(Rc::new);
+                    found.map_err(|message| {
+                        format!("the definition of {} is wrong: {message}", schema.name)
+                    })
+                };
+                schema.definition.get_or_init(read).clone().map(MessageFormat::Cdr)
             }
             ("cdr", Some(BagSchema { encoding, .. })) => Err(format!(
                 "its messages are defined in {encoding:?}, and of cdr only those in ros2msg are read"
@@ -162,6 +181,10 @@ impl BagTopic {
             Some(column) => *column,
             None => {
                 let column = wanted.has(path).then_some(self.columns.len());
+                // One more than there may be is enough to say so.
+                if self.columns.len() > MOST_COLUMNS {
+                    return;
+                }
                 if column.is_some() {
                     self.columns.push(BagColumn { name: path.to_string(), ..BagColumn::default() });
                 }
@@ -185,7 +208,14 @@ impl BagTopic {
             FieldValue::Whole(whole) => (whole as f64, whole),
             FieldValue::Time(time) => (seconds(time, 0), time),
         };
-        column.is_time = matches!(value, FieldValue::Time(_));
+        let is_time = matches!(value, FieldValue::Time(_));
+        // What is no number tells nothing of what others are.
+        if !number.is_nan() {
+            column.is_mixed |= !column.points.is_empty() && is_time != column.is_time;
+            column.is_time = is_time;
+        } else if column.is_time {
+            return;
+        }
         column.points.push(Point { message, stamp, number });
         column.whole.push(whole);
     }
@@ -200,11 +230,21 @@ impl BagTopic {
 
 impl BagReader for BagTopics<'_> {
     fn schema(&mut self, schema: SchemaRecord) {
-        self.schemas.entry(schema.id).or_insert_with(|| BagSchema {
-            name: schema.name.to_string(),
-            encoding: schema.encoding.to_string(),
-            text: String::from_utf8_lossy(schema.text).into_owned(),
-        });
+        if self.schemas.contains_key(&schema.id) {
+            return;
+        }
+        self.defined = self.defined.saturating_add(schema.text.len());
+        let is_read = self.defined <= LONGEST_DEFINITION;
+        let text = is_read.then(|| String::from_utf8_lossy(schema.text).into_owned());
+        self.schemas.insert(
+            schema.id,
+            BagSchema {
+                name: schema.name.to_string(),
+                encoding: schema.encoding.to_string(),
+                text,
+                definition: OnceCell::new(),
+            },
+        );
     }
 
     fn channel(&mut self, channel: ChannelRecord) {
@@ -231,11 +271,15 @@ impl BagReader for BagTopics<'_> {
     }
 
     fn wants(&self, channel: u16) -> bool {
-        self.channels.get(&channel).is_some_and(|(topic, _)| self.topics[*topic].is_wanted)
+        self.channels.get(&channel).is_none_or(|(topic, _)| self.topics[*topic].is_wanted)
     }
 
     fn message(&mut self, message: MessageRecord) -> Result<(), Error> {
-        let Some((place, format)) = self.channels.get(&message.channel) else { return Ok(()) };
+        let Some((place, format)) = self.channels.get(&message.channel) else {
+            let message =
+                format!("a message is of channel {}, which is not declared", message.channel);
+            return Err(Error::input(&self.file, None, "", message + "; try `mcap recover`"));
+        };
         let (topic, wanted) = (&mut self.topics[*place], self.wanted);
         let [log, publish] = [message.log_time, message.publish_time]
             .map(|time| i64::try_from(time).unwrap_or(i64::MAX));
@@ -259,6 +303,11 @@ impl BagReader for BagTopics<'_> {
         let wrong =
             |message: String| Error::input(&self.file, topic.messages.len(), &topic.name, message);
         read.map_err(|message| wrong(format!("the message {message}")))?;
+        if let Some(mixed) = topic.columns.iter().find(|column| column.is_mixed) {
+            let message =
+                format!("{} is a time in some messages and a number in others", mixed.name);
+            return Err(wrong(message));
+        }
         self.columns += topic.columns.len() - before;
         self.points += put.min(topic.columns.len() as u64) + 2;
         if self.columns > MOST_COLUMNS || self.points > MOST_POINTS {

@@ -72,13 +72,12 @@ impl<'a> CdrMessage<'a> {
             return Err(TooShort);
         }
         match field.kind {
-            FieldKind::Text => {
+            FieldKind::Text if is_list_of_names(&field.name) && count <= LONGEST => {
                 let names = (0..count).map(|_| self.text()).collect::<Result<Vec<_>, _>>()?;
-                if is_list_of_names(&field.name) {
-                    path.set_names(names);
-                }
+                path.set_names(names);
                 Ok(())
             }
+            FieldKind::Text => (0..count).try_for_each(|_| self.text().map(|_| ())),
             FieldKind::Number(number) if count > LONGEST => {
                 self.rest.align(number.size())?;
                 let bytes = count.checked_mul(number.size()).ok_or(TooShort)?;
@@ -125,7 +124,8 @@ impl<'a> CdrMessage<'a> {
         let before = fields.iter().position(is_child)?;
         let mut ahead = CdrMessage { definition: self.definition, rest: self.rest };
         let mut nobody = |_: &str, _, _| ();
-        let mut path = FieldPath::new("", &mut nobody);
+        // Silent: looking ahead from there again would take twice as long with each level.
+        let mut path = FieldPath::silent(&mut nobody);
         fields[..before].iter().try_for_each(|field| ahead.field(field, &mut path)).ok()?;
         let name = ahead.text().ok()?;
         (!name.is_empty()).then(|| name.into_owned())

@@ -62,6 +62,11 @@ impl<'s> FieldPath<'s> {
         FieldPath { path: topic.to_string(), scope: Scope::default(), quiet: 0, sink }
     }
 
+    /// Where nobody is told of anything, and nothing has a name.
+    pub fn silent(sink: NumberSink<'s>) -> FieldPath<'s> {
+        FieldPath { quiet: 1, ..FieldPath::new("", sink) }
+    }
+
     /// What is done in a field or an entry of this name.
     pub fn inside<R>(&mut self, name: impl AsRef<str>, walk: impl FnOnce(&mut Self) -> R) -> R {
         let length = self.path.len();

@@ -6,11 +6,17 @@ use serde_json::{Map, Value};
 
 use super::field_path::{CHILD, FieldPath, FieldValue, is_list_of_names, is_stamp};
 
+/// Bytes of a message, of which memory takes about sixteen times as many.
+const LONGEST_TEXT: usize = 1 << 24;
+
 /// Tells of all numbers of a message.
 ///
 /// # Errors
 /// In words, if it is no JSON.
 pub(super) fn read_json(bytes: &[u8], path: &mut FieldPath) -> Result<(), String> {
+    if bytes.len() > LONGEST_TEXT {
+        return Err(format!("is longer than the {LONGEST_TEXT} bytes that are read of JSON"));
+    }
     let message: Value =
         serde_json::from_slice(bytes).map_err(|error| format!("is no JSON: {error}"))?;
     value("", &message, path);

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-/// A message has so many structures at most.
+/// A message has so many structures at most, and so many in each other.
 const MOST_STRUCTURES: usize = 1000;
+const DEEPEST: usize = 50;
 
 /// A message and all that is nested in it.
 #[derive(Clone, Debug)]
@@ -142,38 +143,29 @@ impl MessageDefinition {
             structures.push(Structure { fields });
         }
         let definition = MessageDefinition { structures };
-        let mut states = vec![Visit::New; sections.len()];
-        if let Some(k) = definition.circle(0, &mut states) {
-            return Err(format!("{} has itself in it", sections[k].name));
+        let mut depths = vec![None; sections.len()];
+        match definition.depth(0, &mut depths, DEEPEST) {
+            Some(_) => Ok(definition),
+            None => Err(format!("has itself in it, or more than {DEEPEST} messages in each other")),
         }
-        Ok(definition)
     }
 
-    /// A structure that has itself in it, however deep, if there is one in structure `k`.
-    fn circle(&self, k: usize, states: &mut [Visit]) -> Option<usize> {
-        match states[k] {
-            Visit::Inside => return Some(k),
-            Visit::Done => return None,
-            Visit::New => {}
+    /// How many structures are in each other in structure `k`, itself included; nothing if they are more than `most`, as where one has
+    /// itself in it.
+    fn depth(&self, k: usize, depths: &mut [Option<usize>], most: usize) -> Option<usize> {
+        if let Some(known) = depths[k] {
+            return (known <= most).then_some(known);
         }
-        states[k] = Visit::Inside;
+        let below = most.checked_sub(1)?;
+        let mut deepest = 0;
         for field in &self.structures[k].fields {
-            if let FieldKind::Structure(inner) = field.kind
-                && let Some(found) = self.circle(inner, states)
-            {
-                return Some(found);
+            if let FieldKind::Structure(inner) = field.kind {
+                deepest = deepest.max(self.depth(inner, depths, below)?);
             }
         }
-        states[k] = Visit::Done;
-        None
+        depths[k] = Some(deepest + 1);
+        Some(deepest + 1)
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Visit {
-    New,
-    Inside,
-    Done,
 }
 
 /// The field of a line; nothing of a comment or a constant.
@@ -219,8 +211,12 @@ fn structure(
     places: &HashMap<&str, usize>,
 ) -> Result<FieldKind, String> {
     let name = match (short(written), section.split_once('/')) {
+        (name, Some((package, _))) if !name.contains('/') => {
+            let own = format!("{package}/{name}");
+            let header = name == "Header" && !places.contains_key(own.as_str());
+            if header { "std_msgs/Header".to_string() } else { own }
+        }
         (name, _) if name == "Header" => "std_msgs/Header".to_string(),
-        (name, Some((package, _))) if !name.contains('/') => format!("{package}/{name}"),
         (name, _) => name,
     };
     match name.as_str() {
