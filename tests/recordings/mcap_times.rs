@@ -300,7 +300,7 @@ fn forces_of_four_wheels_are_no_quaternion() {
         let time = BEGIN + 10 * MS * k;
         bag.message(a, [time, time], Cdr::new(false).header(time).f64(0.0).bytes());
         let (time, sign) = (time + 5 * MS, if k % 2 == 0 { 1.0 } else { -1.0 });
-        let cdr = Cdr::new(false).header(time).f64(100.0 * sign).f64(300.0).f64(0.0).f64(2.0);
+        let cdr = Cdr::new(false).header(time).f64(80.0 * sign).f64(300.0).f64(0.0).f64(2.0);
         bag.message(b, [time, time], cdr.bytes());
     }
     let path = folder.path("run.mcap");
