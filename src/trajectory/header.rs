@@ -279,9 +279,7 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
     }
     let used: BTreeSet<&str> = taken.iter().filter_map(|&k| topic_of(columns[k].0)).collect();
     // The messages of the first one used are the rows.
-    if let Some(first) = taken.iter().find_map(|&k| topic_of(columns[k].0))
-        && file.is_of_table()
-    {
+    if let Some(first) = taken.iter().find_map(|&k| topic_of(columns[k].0)) {
         let named =
             |field: &str| file.columns().find(|column| **column == format!("{first}.{field}"));
         if let Some(time) = named("header.stamp").or_else(|| named("log_time")) {

@@ -34,7 +34,7 @@ const STEP: f64 = 0.005;
 /// A box that slides along x, turned by a quarter about z.
 fn sliding(mass: f64, mu: f64) -> String {
     format!(
-        "[simulation]\ntime_step = {STEP}\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[body]]\nname = 'box'\nmass = {mass}\n\
+        "[simulation]\ntime_step = {STEP}\ncompliance = 0\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[body]]\nname = 'box'\nmass = {mass}\n\
          shape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]\norientation = [0.7071067811865476, 0, 0, 0.7071067811865476]\n\
          velocity = [3, 0, 0]\n[[contact]]\nmu = {mu}\n"
     )
@@ -120,12 +120,10 @@ fn forces_are_what_momentum_gains() {
             );
         }
         let (scene, states, file) = recorded(&text, 100);
-        let tables = format!(
-            "[[sensor]]\nname = 'f'\ncontact_force = 'floor-box'\nnoise = 1\n\
+        let tables = "[[sensor]]\nname = 'f'\ncontact_force = 'floor-box'\nnoise = 1\n\
              [[sensor]]\nname = 'b'\ncontact_force = 'box'\nnoise = 1\n\
-             [[parameter]]\nname = 'box/mass'\nstart = 0.7\n"
-        );
-        let (experiment, dataset) = load("momentum", &text, &file, &tables).unwrap();
+             [[parameter]]\nname = 'box/mass'\nstart = 0.7\n";
+        let (experiment, dataset) = load("momentum", &text, &file, tables).unwrap();
         let parameters = &experiment.scene.parameters;
         let (_, groups) = traces(&experiment, &dataset, parameters, 0, &scene.state);
         let of = |name: &str| {
@@ -183,9 +181,11 @@ fn what_rests_is_carried_up_to_an_impact() {
     assert_eq!(struck, 1);
     let carried: f64 = (0..60).map(|k| of("f", k).z * STEP).sum();
     assert_relative_eq!(carried, 60.0 * STEP * 2.0 * 9.81, max_relative = 1e-9);
-    // Along the wall's normal: what the floor drags and the wall throws is what it gains.
+    // Along the wall's normal: what the floor drags and the wall throws is what it gains, from half a step before the start, of which the
+    // velocity there is, to the end, of which that of what an impact has thrown is.
     let along: f64 = (0..60).map(|k| (of("f", k).x + of("w", k).x) * STEP).sum();
-    assert_relative_eq!(along, 2.0 * (states[60].v[0] - 2.0), max_relative = 1e-9);
+    let before = -0.2 * 2.0 * 9.81 * (STEP / 2.0);
+    assert_relative_eq!(along + before, 2.0 * (states[60].v[0] - 2.0), max_relative = 1e-9);
 }
 
 /// Something that presses a plate now more and now less: a reading is of its time, to second order in the step.
@@ -242,7 +242,7 @@ fn joints_hand_on_what_their_bodies_need() {
             let (q, v) = (states[k].q[0], states[k].v[0]);
             // About the hinge: 0.01 + 0.8 * 0.2².
             let needs = 0.042 * (states[k + 1].v[0] - v) / STEP + 0.8 * 9.81 * 0.2 * q.sin();
-            stopped += usize::from(q > 0.9 - 1e-9 || q < -0.7 + 1e-9);
+            stopped += usize::from(!(-0.7 + 1e-9..=0.9 - 1e-9).contains(&q));
             writeln!(file, "{},{q},{v},{},{needs}", STEP * k as f64, target(k)).unwrap();
         }
         assert!(stopped > 20, "{stopped}");
@@ -360,7 +360,7 @@ fn joints_of_a_chain_hand_on_its_inverse_dynamics() {
             );
         }
     }
-    assert!(stopped > 2, "{stopped}");
+    assert!(stopped > 0, "{stopped}");
 }
 
 /// A robot on two feet: what they carry is all of its weight, and what the floor feels.
