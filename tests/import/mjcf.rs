@@ -256,3 +256,23 @@ fn mistakes_are_named_with_their_line() {
         assert!(found.starts_with(&format!("model.xml:{message}")), "{found}");
     }
 }
+
+/// That steps of one kind are followed as another's is said, as they differ by the square of the step.
+#[test]
+fn integrators_that_are_followed_as_others_are_told() {
+    let text = |integrator: &str| {
+        format!(
+            "<mujoco><option integrator='{integrator}'/><worldbody><body><joint/><geom size='.1' mass='1'/></body></worldbody></mujoco>"
+        )
+    };
+    let told = |integrator: &str| {
+        let all = warnings(&text(integrator)).into_iter();
+        all.filter(|warning| warning.contains("integrator")).collect::<Vec<_>>()
+    };
+    for integrator in ["Euler", "RK4", "implicit"] {
+        assert!(told(integrator).is_empty(), "{integrator}");
+    }
+    let found = told("implicitfast");
+    let expected = "option.integrator: implicitfast is followed as implicit";
+    assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
+}
