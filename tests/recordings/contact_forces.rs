@@ -5,29 +5,14 @@ use std::fmt::Write;
 use approx::assert_relative_eq;
 use nalgebra::{DVector, Vector3};
 use stiction::dynamics::{Kinematics, Rnea, inverse_dynamics};
-use stiction::identify::{Dataset, Experiment, LeastSquares, Problem, fit, traces};
+use stiction::identify::{LeastSquares, Problem, fit, traces};
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::spatial::rotation_matrix;
 use stiction::state::State;
 
-use crate::fixtures::folder::Folder;
+use super::load;
 use crate::fixtures::scenes::scene;
-
-fn load(
-    name: &str,
-    scene: &str,
-    recording: &str,
-    tables: &str,
-) -> Result<(Experiment, Dataset), String> {
-    let folder = Folder::new(name);
-    folder.write("scene.toml", scene);
-    folder.write("motion.csv", recording);
-    let head = "scene = 'scene.toml'\ndata = ['motion.csv']\n[noise]\nposition = 1e-3\nrotation_deg = 0.1\n";
-    let experiment = folder.experiment(&format!("{head}{tables}"))?;
-    let dataset = Dataset::load(&experiment).map_err(|error| error.to_string())?;
-    Ok((experiment, dataset))
-}
 
 const STEP: f64 = 0.005;
 

@@ -9,27 +9,12 @@ use stiction::model::{Scene, System};
 use stiction::simulation::Rollout;
 use stiction::spatial::rotation_matrix;
 
-use crate::fixtures::folder::Folder;
+use super::load;
 use crate::fixtures::scenes::scene;
 
 /// Where the unit is on the body, and how it is turned.
 const PLACE: [f64; 3] = [0.03, -0.02, 0.05];
 const TURN: [f64; 4] = [0.5, 0.5, -0.5, 0.5];
-
-fn load(
-    name: &str,
-    scene: &str,
-    recording: &str,
-    tables: &str,
-) -> Result<(Experiment, Dataset), String> {
-    let folder = Folder::new(name);
-    folder.write("scene.toml", scene);
-    folder.write("motion.csv", recording);
-    let head = "scene = 'scene.toml'\ndata = ['motion.csv']\n[noise]\nposition = 1e-3\nrotation_deg = 0.1\n";
-    let experiment = folder.experiment(&format!("{head}{tables}"))?;
-    let dataset = Dataset::load(&experiment).map_err(|error| error.to_string())?;
-    Ok((experiment, dataset))
-}
 
 /// A ball that turns evenly as it falls: in it gravity is not felt, what is off its centre feels the turn.
 #[test]

@@ -5,28 +5,10 @@ use std::fmt::Write as _;
 use stiction::identify::{Dataset, Experiment, fit};
 use stiction::simulation::Rollout;
 
+use super::ARM;
 use super::mcap_writer::{Bag, Cdr, joint_state, pose_stamped, wrench_stamped};
 use crate::fixtures::folder::Folder;
 use crate::fixtures::scenes::scene;
-
-const ARM: &str = "[simulation]
-time_step = 0.01
-[[body]]
-name = 'arm'
-joint = { type = 'revolute', axis = [0, 1, 0], q = 0.4, damping = 0.02 }
-position = [0, 0, 2]
-mass = 0.4
-center_of_mass = [0, 0, -0.15]
-inertia = [0.003, 0.003, 1e-4]
-[[body]]
-name = 'hand'
-parent = 'arm'
-joint = { type = 'revolute', axis = [0, 1, 0], damping = 0.004 }
-position = [0, 0, -0.3]
-mass = 0.2
-center_of_mass = [0, 0, -0.1]
-inertia = [0.001, 0.001, 1e-4]
-";
 
 const FRAMES: usize = 41;
 /// ns since 1970; a number of double precision does not hold the last digits.

@@ -8,29 +8,11 @@ use stiction::identify::{Dataset, Experiment, fit};
 use stiction::simulation::Rollout;
 use stiction::trajectory::{RecordingFile, Trajectory};
 
+use super::ARM;
 use super::parquet_writer::{Cells, write};
 use crate::fixtures::folder::Folder;
 use crate::fixtures::processes::on_processes;
 use crate::fixtures::scenes::scene;
-
-const ARM: &str = "[simulation]
-time_step = 0.01
-[[body]]
-name = 'arm'
-joint = { type = 'revolute', axis = [0, 1, 0], q = 0.4, damping = 0.02 }
-position = [0, 0, 2]
-mass = 0.4
-center_of_mass = [0, 0, -0.15]
-inertia = [0.003, 0.003, 1e-4]
-[[body]]
-name = 'hand'
-parent = 'arm'
-joint = { type = 'revolute', axis = [0, 1, 0], damping = 0.004 }
-position = [0, 0, -0.3]
-mass = 0.2
-center_of_mass = [0, 0, -0.1]
-inertia = [0.001, 0.001, 1e-4]
-";
 
 /// How many frames each recording has.
 const FRAMES: [usize; 3] = [41, 30, 55];

@@ -31,7 +31,7 @@ pub enum Reading {
         /// The body.
         body: usize,
     },
-    /// What acts over a step: of contacts on a body along the axes of the sensor.
+    /// What acts in a step, N or N m: contact forces on a body along the axes of the sensor, others along those of the world.
     Load(StepLoad),
     /// The force or torque of an actuator on its joint.
     Effort {
