@@ -211,7 +211,7 @@ const ARM: &str = "[simulation]
 
 #[test]
 fn a_step_of_joints_allocates_nothing() {
-    for integrator in ["semi_implicit", "implicit", "runge_kutta"] {
+    for integrator in ["semi_implicit", "implicit", "implicit_fast", "runge_kutta"] {
         let line = format!("time_step = 0.01\n    integrator = '{integrator}'");
         let text = on_floor(ARM).replace("time_step = 0.01", &line);
         let scene = Scene::parse(&text, "scene.toml").unwrap();

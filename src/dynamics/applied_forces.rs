@@ -272,7 +272,20 @@ pub(crate) fn damping<T: Real>(
         let own = parameters.damping(model, index);
         damping.extend(std::iter::repeat_n(own, body.joint.kind.nv()));
     }
-    for (index, joint, control) in controls(model, inputs).filter(|_| motors) {
+    if motors {
+        add_motor_damping(model, parameters, state, inputs, damping);
+    }
+}
+
+/// Adds what actuators that are not at the limit of their force make of [`damping`].
+pub(crate) fn add_motor_damping<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    state: &State<T>,
+    inputs: &[T],
+    damping: &mut [T],
+) {
+    for (index, joint, control) in controls(model, inputs) {
         if damps(model, parameters, state, (index, joint), control) {
             let gear = parameters.gear(model, index);
             damping[joint.v] += gear * gear * parameters.kd(model, index);
@@ -280,14 +293,8 @@ pub(crate) fn damping<T: Real>(
     }
 }
 
-/// The gradient of `weights . damping` of [`damping`], added to the adjoints of all parameters.
-pub(crate) fn damping_vjp<T: Real>(
-    (model, parameters): (&Model, &Parameters<T>),
-    (state, inputs): (&State<T>, &[T]),
-    motors: bool,
-    weights: &[T],
-    to_parameters: &mut [T],
-) {
+/// The gradient of `weights . damping` of [`damping`] without motors, added to the adjoints of all parameters.
+pub(crate) fn damping_vjp<T: Real>(model: &Model, weights: &[T], to_parameters: &mut [T]) {
     for (index, body) in model.bodies.iter().enumerate() {
         let (joint, slots) = (&body.joint, model.joint_slots(index));
         let Some(slots) = slots.filter(|_| body.tree.is_some()) else { continue };
@@ -295,7 +302,16 @@ pub(crate) fn damping_vjp<T: Real>(
             to_parameters[slots.damping] += weight;
         }
     }
-    for (index, joint, control) in controls(model, inputs).filter(|_| motors) {
+}
+
+/// The gradient of `weights . damping` of what [`add_motor_damping`] adds, added to the adjoints of all parameters.
+pub(crate) fn motor_damping_vjp<T: Real>(
+    (model, parameters): (&Model, &Parameters<T>),
+    (state, inputs): (&State<T>, &[T]),
+    weights: &[T],
+    to_parameters: &mut [T],
+) {
+    for (index, joint, control) in controls(model, inputs) {
         if !damps(model, parameters, state, (index, joint), control) {
             continue;
         }

@@ -8,6 +8,7 @@
 //! - `Implicit`: the same linearly implicit in all that depends on velocities,
 //!   v_p = v + dt (M + dt D + dt dh/dv)^-1 (tau - h - D v), D with the gains of motors. Impulses act
 //!   through its symmetric part without dh/dv.
+//! - `ImplicitFast`: as `SemiImplicit`, D with the gains of motors.
 //! - `RungeKutta`: v_p, and the state of trees that nothing acts on, by [`runge_kutta`].
 
 use std::ops::Range;
@@ -107,8 +108,8 @@ impl<T: Real> Articulation<T> {
         applied_forces(model, parameters, state, inputs, &mut self.forces);
         self.velocity.clone_from(&state.v);
         self.free_velocity.clone_from(&state.v);
-        let implicit = self.integrator == Integrator::Implicit;
-        damping(model, parameters, state, inputs, implicit, &mut self.damping);
+        let motors = self.integrator.damps_by_motors();
+        damping(model, parameters, state, inputs, motors, &mut self.damping);
         if self.integrator == Integrator::RungeKutta {
             self.damping.fill(T::zero());
         } else {
@@ -128,7 +129,7 @@ impl<T: Real> Articulation<T> {
             }
         }
         match self.integrator {
-            Integrator::SemiImplicit => self.semi_implicit(model),
+            Integrator::SemiImplicit | Integrator::ImplicitFast => self.semi_implicit(model),
             Integrator::Implicit => self.implicit(system),
             Integrator::RungeKutta => self.runge_kutta(system, state, inputs, of_state),
         }

@@ -74,7 +74,8 @@ pub use aba::{Aba, forward_dynamics};
 pub use actuator_force::actuator_force;
 pub use applied_forces::applied_forces;
 pub(crate) use applied_forces::{
-    AppliedForceDerivatives, applied_forces_vjp, damping, damping_vjp,
+    AppliedForceDerivatives, add_motor_damping, applied_forces_vjp, damping, damping_vjp,
+    motor_damping_vjp,
 };
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;

@@ -198,6 +198,9 @@ fn integrator(settings: &Settings) -> String {
         Integrator::Implicit => {
             "Euler with impulses, linearly implicit in all that depends on velocities"
         }
+        Integrator::ImplicitFast => {
+            "Euler with impulses, linearly implicit in the damping of joints and the gains of motors"
+        }
         Integrator::RungeKutta => {
             "Runge-Kutta of fourth order for what touches nothing, with impulses Euler"
         }

@@ -9,7 +9,7 @@ use super::displacement::Point;
 use super::free_velocity::FreeVelocities;
 use crate::dynamics::{
     AppliedForceDerivatives, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
-    InverseDynamicsDerivatives, inverse_dynamics_derivatives,
+    InverseDynamicsDerivatives, add_motor_damping, inverse_dynamics_derivatives,
 };
 use crate::model::{Integrator, Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
@@ -92,13 +92,15 @@ pub(super) struct TreeDerivatives {
     forces: AppliedForceDerivatives<f64>,
     acceleration: Vec<f64>,
     inverse: InverseDynamicsDerivatives<f64>,
-    /// By other integrators than the default.
+    /// By `Implicit` and `RungeKutta`.
     free: FreeVelocities,
 }
 
 /// Whether velocities without contact come from elsewhere than the inverse dynamics at the end.
 fn has_own_integrator(at: &Point) -> bool {
-    at.system.settings.integrator != Integrator::SemiImplicit && !at.closes
+    let own =
+        matches!(at.system.settings.integrator, Integrator::Implicit | Integrator::RungeKutta);
+    own && !at.closes
 }
 
 impl TreeDerivatives {
@@ -122,7 +124,18 @@ impl TreeDerivatives {
         }
         match at.closes {
             true => self.forces.clear(model),
-            false => self.forces.update(model, parameters, at.state, at.inputs),
+            false => {
+                self.forces.update(model, parameters, at.state, at.inputs);
+                if at.system.settings.integrator == Integrator::ImplicitFast {
+                    add_motor_damping(
+                        model,
+                        parameters,
+                        at.state,
+                        at.inputs,
+                        &mut self.forces.by_v,
+                    );
+                }
+            }
         }
         self.acceleration.clear();
         self.acceleration.resize(model.nv(), 0.0);

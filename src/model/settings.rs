@@ -131,17 +131,34 @@ pub enum Integrator {
     /// The same, linearly implicit in all forces that depend on velocities: Coriolis and
     /// gyroscopic terms, gains of actuators.
     Implicit,
+    /// The same, linearly implicit in the damping of joints and the gains of actuators alone, which keeps the matrix
+    /// symmetric: for stiff motors, at the price of `SemiImplicit`.
+    ImplicitFast,
     /// The classical method of Runge and Kutta, of fourth order in joints with one coordinate, for trees
     /// that touch nothing in the step; semi-implicit for others.
     RungeKutta,
 }
 
 impl Integrator {
+    /// Each.
+    pub const ALL: [Integrator; 4] = [
+        Integrator::SemiImplicit,
+        Integrator::Implicit,
+        Integrator::ImplicitFast,
+        Integrator::RungeKutta,
+    ];
+
+    /// Whether steps are implicit in how motors yield with the rate of their joint.
+    pub fn damps_by_motors(self) -> bool {
+        matches!(self, Integrator::Implicit | Integrator::ImplicitFast)
+    }
+
     /// The name in scene files.
     pub fn name(self) -> &'static str {
         match self {
             Integrator::SemiImplicit => "semi_implicit",
             Integrator::Implicit => "implicit",
+            Integrator::ImplicitFast => "implicit_fast",
             Integrator::RungeKutta => "runge_kutta",
         }
     }

@@ -49,7 +49,7 @@ const ARM: &str = "
 
 #[test]
 fn arms_in_motion() {
-    for integrator in [Integrator::SemiImplicit, Integrator::Implicit, Integrator::RungeKutta] {
+    for integrator in Integrator::ALL {
         let mut scene = parse(&format!("[simulation]\ntime_step = 0.01\n{ARM}"));
         scene.settings.integrator = integrator;
         check(integrator.name(), &scene, [0, 1, 20]);

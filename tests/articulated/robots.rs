@@ -64,6 +64,7 @@ fn compare(answers: &Value, path: &Path) {
     scene.settings.integrator = match answers["integrator"].as_str() {
         Some("RK4") => Integrator::RungeKutta,
         Some("implicit") => Integrator::Implicit,
+        Some("implicitfast") => Integrator::ImplicitFast,
         _ => Integrator::SemiImplicit,
     };
     let joints = answers["joints"].as_array().unwrap();

@@ -41,8 +41,9 @@ fn a_hundred_steps_agree_with_mujoco() {
             scene.settings.integrator = match run["integrator"].as_str().unwrap() {
                 "Euler" => Integrator::SemiImplicit,
                 "implicit" => Integrator::Implicit,
+                "implicitfast" => Integrator::ImplicitFast,
                 "RK4" => Integrator::RungeKutta,
-                _ => continue,
+                other => panic!("{other} is not known"),
             };
             let [q, v] = ["q", "v"].map(|of| run[of].as_array().unwrap());
             scene.state.q = numbers(&q[0]);

@@ -384,8 +384,10 @@ fn steps_go_by_the_tape_only_where_they_are_not_structured() {
         ("split", with("split_impacts = true", TOSS), 40, true),
         ("passes", staggered("unrolled"), 25, false),
         ("geared, implicit", geared.replace("005", "005\nintegrator = 'implicit'"), 10, true),
+        ("geared, fast", geared.replace("005", "005\nintegrator = 'implicit_fast'"), 10, true),
         ("geared, RK", geared.replace("005", "005\nintegrator = 'runge_kutta'"), 10, true),
         ("implicit", with("integrator = 'implicit'", MIXED), 20, true),
+        ("implicit_fast", with("integrator = 'implicit_fast'", MIXED), 20, true),
         ("runge_kutta", with("integrator = 'runge_kutta'", MIXED), 20, true),
     ] {
         let tolerance = if name.starts_with("geared") { 1e-8 } else { 1e-6 };

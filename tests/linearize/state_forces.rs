@@ -33,7 +33,7 @@ fn pushed() -> String {
 
 /// Both ways forward, and backward, of all integrators; by Runge and Kutta forces in the stages go by duals.
 pub fn check(text: &str) {
-    for integrator in [Integrator::SemiImplicit, Integrator::Implicit, Integrator::RungeKutta] {
+    for integrator in Integrator::ALL {
         let by = format!("integrator = '{}'\ntolerance", integrator.name());
         let text = text.replacen("tolerance", &by, 1);
         let scene = Scene::parse(&text, "scene.toml").unwrap_or_else(|error| panic!("{error}"));

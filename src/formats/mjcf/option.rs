@@ -105,16 +105,9 @@ pub(super) fn read(
             ("Euler", Integrator::SemiImplicit),
             ("RK4", Integrator::RungeKutta),
             ("implicit", Integrator::Implicit),
-            ("implicitfast", Integrator::Implicit),
+            ("implicitfast", Integrator::ImplicitFast),
         ];
         settings.integrator = element.word("integrator", &words)?.unwrap_or(settings.integrator);
-        if element.get("integrator") == Some("implicitfast") {
-            remarks.add(
-                element,
-                "integrator",
-                "implicitfast is followed as implicit, which is implicit in Coriolis forces too",
-            );
-        }
         for child in &element.children {
             match child.tag.as_str() {
                 "flag" => flags.add(child, remarks)?,

@@ -235,17 +235,13 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     let time_step = table.required("time_step", table.number("time_step")?)?;
     table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
     let mut settings = Settings::new(time_step);
-    settings.integrator = match table.string("integrator")?.unwrap_or("semi_implicit") {
-        "semi_implicit" => Integrator::SemiImplicit,
-        "implicit" => Integrator::Implicit,
-        "runge_kutta" => Integrator::RungeKutta,
-        other => {
-            let message = format!(
-                "must be \"semi_implicit\", \"implicit\" or \"runge_kutta\", found {other:?}"
-            );
-            return Err(table.error("integrator", message));
-        }
-    };
+    if let Some(name) = table.string("integrator")? {
+        let known = Integrator::ALL.into_iter().find(|known| known.name() == name);
+        settings.integrator = known.ok_or_else(|| {
+            let names = Integrator::ALL.map(|known| format!("{:?}", known.name())).join(", ");
+            table.error("integrator", format!("must be one of {names}, found {name:?}"))
+        })?;
+    }
     let solver = table.string("solver")?.unwrap_or("coupled");
     settings.solver = match ContactSolver::ALL.into_iter().find(|known| known.name() == solver) {
         Some(ContactSolver::Staggered { n_step, derivative }) => {

@@ -77,7 +77,7 @@ impl<T: Real> StepLoads<T> {
             load = (load + self.forces[k]) * 0.5;
         } else {
             // Steps are implicit in damping.
-            let motors = settings.integrator == Integrator::Implicit;
+            let motors = settings.integrator.damps_by_motors();
             damping(model, parameters, state, inputs, motors, &mut self.damping);
             load -= self.damping[k] * change;
         }

@@ -95,7 +95,7 @@ impl ImplicitAdjoint {
         let (system, at) = ((model, parameters), (of.state, of.inputs));
         let to = [&mut *to_q, &mut *to_v, inputs, &mut *to_parameters];
         applied_forces_vjp(system, at, &self.forces, &self.b, to);
-        damping_vjp(system, at, false, &self.numbers, to_parameters);
+        damping_vjp(model, &self.numbers, to_parameters);
         for (index, body) in model.bodies.iter().enumerate() {
             let damping = parameters.damping(model, index);
             for (k, to) in to_v.iter_mut().enumerate().skip(body.joint.v).take(body.joint.kind.nv())

@@ -127,7 +127,7 @@ impl StagesAdjoint {
                 self.damped[k] = -weight * motion.state.v[k];
             }
         }
-        damping_vjp(system, at, false, &self.damped, to_parameters);
+        damping_vjp(model, &self.damped, to_parameters);
         if model.has_state_forces() {
             let mut moved = vec![0.0; 2 * model.nv()];
             let to = [&mut moved[..], inputs, &mut *to_parameters];

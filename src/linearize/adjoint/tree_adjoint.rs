@@ -7,8 +7,8 @@ use super::implicit_adjoint::ImplicitAdjoint;
 use super::parts::{Adjoints, Before, StepOf};
 use super::stages_adjoint::StagesAdjoint;
 use crate::dynamics::{
-    AppliedForceDerivatives, FreeBodyAdjoint, Gradient, RneaAdjoint, applied_forces_vjp,
-    damping_vjp, inverse_dynamics_vjp,
+    AppliedForceDerivatives, FreeBodyAdjoint, Gradient, RneaAdjoint, add_motor_damping,
+    applied_forces_vjp, damping_vjp, inverse_dynamics_vjp, motor_damping_vjp,
 };
 use crate::linalg::{dot, times_lower_transpose};
 use crate::model::{Integrator, Joint, System};
@@ -173,7 +173,7 @@ impl TreeAdjoint {
             *sum = dt * squares[k] - self.weights[k] * of.velocities[k];
         }
         let free = match of.integrator() {
-            Integrator::SemiImplicit => {
+            Integrator::SemiImplicit | Integrator::ImplicitFast => {
                 self.semi_implicit(of, adjoints);
                 true
             }
@@ -187,16 +187,18 @@ impl TreeAdjoint {
         let system = (model, parameters);
         // That of Runge and Kutta has no damping.
         if settings.integrator != Integrator::RungeKutta {
-            let motors = settings.integrator == Integrator::Implicit;
+            damping_vjp(model, &self.by_damping, to_parameters);
+        }
+        if settings.integrator.damps_by_motors() {
             let at = (of.state, of.inputs);
-            damping_vjp(system, at, motors, &self.by_damping, to_parameters);
+            motor_damping_vjp(system, at, &self.by_damping, to_parameters);
         }
         self.weights.iter_mut().for_each(|weight| *weight = -*weight);
         let (to_q, to_v) = state.split_at_mut(nv);
         let accelerations = std::mem::take(&mut self.acceleration);
         self.inverse_dynamics(of, &accelerations, [to_q, to_v, to_parameters]);
         self.acceleration = accelerations;
-        if of.integrator() == Integrator::SemiImplicit {
+        if matches!(of.integrator(), Integrator::SemiImplicit | Integrator::ImplicitFast) {
             for entry in model.trees.iter().filter(|tree| !tree.lone) {
                 for k in entry.v.clone() {
                     to_v[k] -= self.by_acceleration[k] / dt;
@@ -228,7 +230,7 @@ impl TreeAdjoint {
         );
     }
 
-    /// What drives the joints, by the default.
+    /// What drives the joints, by the default, and where the same is implicit in the gains of motors.
     fn semi_implicit(&mut self, of: &StepOf, adjoints: &mut Adjoints) {
         if of.closes {
             return;
@@ -237,6 +239,15 @@ impl TreeAdjoint {
         let Adjoints { state, inputs, parameters: to_parameters } = adjoints;
         let (to_q, to_v) = state.split_at_mut(model.nv());
         self.forces.update(model, parameters, of.state, of.inputs);
+        if of.integrator() == Integrator::ImplicitFast {
+            // (M + dt D) v_p = M v + dt (tau + D v - h): what motors damp falls out of what drives, D stays.
+            let at = (of.state, of.inputs);
+            add_motor_damping(model, parameters, at.0, at.1, &mut self.forces.by_v);
+            let [damped, _] = &mut self.free;
+            damped.clear();
+            damped.extend(self.weights.iter().zip(&of.state.v).map(|(w, v)| w * v));
+            motor_damping_vjp((model, parameters), at, damped, to_parameters);
+        }
         applied_forces_vjp(
             (model, parameters),
             (of.state, of.inputs),
