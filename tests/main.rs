@@ -37,6 +37,7 @@ mod import;
 mod internals;
 mod layers;
 mod learned;
+mod led_bodies;
 mod linearize;
 mod many_shapes;
 mod markers;

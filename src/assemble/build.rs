@@ -67,11 +67,15 @@ impl Description {
             bodies.push(Body { name: described.name.clone(), parent, joint, tree: None, visuals });
             // Free bodies have stages of their own only as trees of joints.
             let staged = self.settings.integrator == Integrator::RungeKutta;
-            own_numbers.push(described.joint.has_numbers() || staged);
+            own_numbers
+                .push(described.joint.has_numbers() || staged && !described.joint.prescribed);
         }
         let (colliders, described) = self.colliders(order)?;
         let mut model = Model::new(bodies, &own_numbers, colliders, half_spaces);
         let carry: HashSet<usize> = model.bodies.iter().filter_map(|body| body.parent).collect();
+        for (place, &index) in order.iter().enumerate() {
+            self.check_prescribed(index, model.is_prescribed(place))?;
+        }
         for (place, &index) in order.iter().enumerate() {
             let carries = carry.contains(&place);
             self.check_inertia(&model, (place, index), carries, &mut warnings)?;
@@ -210,7 +214,8 @@ impl Description {
             return Err(Fault::new(owner, "joint.stiffness", message));
         }
         let limited = joint.limits.is_some();
-        Ok(Joint { kind, name: joint.name.clone(), axis, orientation, limited, q: 0, v: 0 })
+        let (name, prescribed) = (joint.name.clone(), joint.prescribed);
+        Ok(Joint { kind, name, axis, orientation, limited, prescribed, q: 0, v: 0 })
     }
 
     /// The colliders of the model, and what each was described as.

@@ -16,6 +16,21 @@ const SLENDEREST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 const MOST_PITCH: f64 = 1e6;
 
 impl Description {
+    /// Velocities are prescribed of free bodies alone. `can_be`: whether it is one, and nothing hangs on it.
+    pub(super) fn check_prescribed(&self, index: usize, can_be: bool) -> Result<(), Fault> {
+        let body = &self.bodies[index];
+        if !body.joint.prescribed || can_be {
+            return Ok(());
+        }
+        let message = match (body.joint.kind, body.joint.has_numbers()) {
+            (JointKind::Free, false) => {
+                "is for a body on which nothing hangs by a joint: tie to it what it carries by an [[equality]]"
+            }
+            _ => "is for a free body whose joint has no numbers: leave out `joint` and `parent`",
+        };
+        Err(Fault::new(Owner::Body(index), "prescribed", message))
+    }
+
     /// Nothing may be infinite or not a number.
     pub(super) fn check_finite(&self) -> Result<(), Fault> {
         let check = |owner: Owner, field: &'static str, numbers: &[f64]| match numbers
@@ -191,6 +206,9 @@ impl Description {
         warnings: &mut Vec<Error>,
     ) -> Result<(), Fault> {
         let (owner, body) = (Owner::Body(index), &self.bodies[index]);
+        if body.joint.prescribed {
+            return Ok(());
+        }
         // Turns about all axes.
         let coordinates = body.joint.kind.coordinates();
         let free = coordinates.is_some_and(|coordinates| coordinates.quaternion().is_some());

@@ -272,6 +272,9 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
         Some(&[x, y, z]) if free => [x, y, z],
         _ => [0.0; 3],
     };
+    let prescribed = joint.prescribed;
+    let (v, acts) =
+        if prescribed { (&inputs[joint.v..joint.v + v.len()], false) } else { (v, true) };
     let limits = [parameters.lower(model, index), parameters.upper(model, index)];
     let inertia = parameters.inertia(model, index);
     let drag = model.drags.iter().position(|drag| drag.body == index);
@@ -295,6 +298,7 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
             rest: parameters.rest(model, index),
             effort: 0.0,
             passive: false,
+            prescribed,
             q,
             v: v.to_vec(),
         },
@@ -302,8 +306,8 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
         center_of_mass: parameters.center_of_mass(model, index).into(),
         inertia: [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].map(|place| inertia[place]),
         colliders: Vec::new(),
-        force: input(0),
-        torque: input(3),
+        force: if acts { input(0) } else { [0.0; 3] },
+        torque: if acts { input(3) } else { [0.0; 3] },
         drag: drag.map(|drag| parameters.drag(model, drag)),
     }
 }

@@ -152,6 +152,9 @@ pub struct JointDescription {
     pub effort: f64,
     /// Whether no drive can be at it: one of several that a file has as one joint, which floats or slides in a plane.
     pub passive: bool,
+    /// Whether its velocity is given, see [`Joint::prescribed`](crate::model::Joint::prescribed): that of the start where nothing says
+    /// otherwise. Mass, inertia and what acts on the body then mean nothing.
+    pub prescribed: bool,
     /// Configuration at the start; empty is 0, and of a free joint `position` and `orientation`.
     pub q: Vec<f64>,
     /// Velocity at the start; empty is 0.
@@ -176,6 +179,7 @@ impl JointDescription {
             rest: 0.0,
             effort: 0.0,
             passive: false,
+            prescribed: false,
             q: Vec::new(),
             v: Vec::new(),
         }

@@ -16,8 +16,7 @@ impl Description {
     /// Warns of equalities that are not met at the start and that nothing can meet.
     pub(super) fn check_immovable(&self, scene: &mut Scene) {
         let Scene { model, parameters, state, .. } = &*scene;
-        let moves =
-            |body: &Option<usize>| body.is_some_and(|body| model.bodies[body].tree.is_some());
+        let moves = |body: &Option<usize>| model.gives_way(*body);
         let stuck = |index: &usize| !model.equalities[*index].bodies.iter().any(moves);
         let stuck: Vec<usize> = (0..model.equalities.len()).filter(stuck).collect();
         if stuck.is_empty() {

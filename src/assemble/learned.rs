@@ -4,7 +4,7 @@ use super::fault::{Fault, Owner};
 use super::{Description, LearnedDescription};
 use crate::model::{Feature, Integrator, JointKind, LearnedKind, LearnedTerm, Model, Solid};
 use crate::network::Network;
-use crate::state::Coordinates;
+use crate::state::{Coordinates, NV};
 
 /// The largest number of weights of a term, and of all.
 const MOST_WEIGHTS: usize = 1_000_000;
@@ -150,15 +150,24 @@ fn pair(model: &Model, on: &[String]) -> Result<usize, String> {
 
 /// The velocities that forces act on, by the names of these.
 fn velocities(model: &Model, on: &[String]) -> Result<Vec<usize>, String> {
-    let known = &model.input_names()[..model.nv()];
+    let names = model.input_names();
+    let forces = |&(v, _): &(usize, &String)| {
+        !model
+            .bodies
+            .iter()
+            .any(|body| body.joint.prescribed && (body.joint.v..body.joint.v + NV).contains(&v))
+    };
+    let known: Vec<(usize, &String)> =
+        names[..model.nv()].iter().enumerate().filter(forces).collect();
+    let told = || known.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
     if on.is_empty() {
-        return Err(format!("must name what it acts on, of {}", known.join(", ")));
+        return Err(format!("must name what it acts on, of {}", told()));
     }
     let find = |name: &String| {
-        known
-            .iter()
-            .position(|other| other == name)
-            .ok_or_else(|| format!("there is no force {name:?}; there are {}", known.join(", ")))
+        let found = known.iter().find(|(_, other)| *other == name);
+        found
+            .map(|(v, _)| *v)
+            .ok_or_else(|| format!("there is no force {name:?}; there are {}", told()))
     };
     on.iter().map(find).collect()
 }

@@ -23,9 +23,14 @@ impl Description {
         };
         for (place, &index) in order.iter().enumerate() {
             let body = &self.bodies[index];
-            values.push(body.mass);
-            values.extend(body.center_of_mass);
-            values.extend(body.inertia);
+            if body.joint.prescribed {
+                // What moves it knows no mass.
+                values.extend([1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+            } else {
+                values.push(body.mass);
+                values.extend(body.center_of_mass);
+                values.extend(body.inertia);
+            }
             if model.joint_slots(place).is_some() {
                 let JointDescription { position, anchor, kind, .. } = &body.joint;
                 let free = *kind == JointKind::Free;
@@ -133,12 +138,16 @@ impl Description {
         Ok(state)
     }
 
-    /// The constant forces among the inputs of a step: of a free body force and torque, zeros of others.
+    /// The constant forces among the inputs of a step: of a free body force and torque, of one whose velocity is prescribed that,
+    /// zeros of others.
     pub(super) fn forces(&self, order: &[usize]) -> Result<Vec<f64>, Fault> {
         let mut forces = Vec::new();
         for &index in order {
             let body = &self.bodies[index];
-            if body.joint.kind == JointKind::Free {
+            if body.joint.prescribed {
+                let v = body.joint.v.iter().copied().chain(std::iter::repeat(0.0));
+                forces.extend(v.take(body.joint.kind.nv()));
+            } else if body.joint.kind == JointKind::Free {
                 forces.extend(body.force.iter().chain(&body.torque));
             } else {
                 for (field, given) in [("force", body.force), ("torque", body.torque)] {

@@ -23,6 +23,13 @@ impl Description {
                 let message = format!("{:?} does not move", described.body);
                 return Err(Fault::new(owner, "body", message));
             }
+            if model.is_prescribed(body) {
+                let message = format!(
+                    "the velocity of {:?} is prescribed: no force moves it",
+                    described.body
+                );
+                return Err(Fault::new(owner, "body", message));
+            }
             let finite = |field: &'static str, numbers: &[f64]| {
                 let bad = numbers.iter().copied().find(|x| !x.is_finite());
                 Fault::unless(
@@ -55,6 +62,10 @@ impl Description {
             }
             if model.bodies[body].tree.is_none() {
                 return Err(Fault::new(owner, "drag", "has no meaning: the body does not move"));
+            }
+            if model.is_prescribed(body) {
+                let message = "has no meaning: the velocity of the body is prescribed";
+                return Err(Fault::new(owner, "drag", message));
             }
             drags.push(Drag { body });
         }

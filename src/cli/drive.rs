@@ -13,14 +13,14 @@ use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Joint, Scene};
 use crate::simulation::{JointFeedback, Rollout, StepReport};
-use crate::state::State;
+use crate::state::{NV, State};
 use crate::trajectory::Controls;
 
 /// What is said about how a scene is driven, and how long it settles first.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(super) struct DriveOptions {
     /// Controls over time, CSV: t and a column for each actuator (by its name) or force (body/f); held
-    /// from row to row
+    /// from row to row. Bodies whose velocity is prescribed by their poses (body/px ..)
     #[arg(long, value_name = "IN.csv")]
     pub controls: Option<PathBuf>,
     /// Hold the configuration of the start or keyframe q0 by its motors: each control gets
@@ -56,12 +56,15 @@ impl DriveOptions {
     }
 
     /// The controls and gains that were asked for.
-    fn drive(&self, scene: &Scene) -> Result<Drive, Error> {
-        let model = &scene.model;
+    fn drive(&self, scene: &mut Scene) -> Result<Drive, Error> {
         let controls = match &self.controls {
-            Some(path) => Some(Controls::load(path, model)?),
+            Some(path) => Some(Controls::load(path, &scene.model)?),
             None => None,
         };
+        if let Some(controls) = &controls {
+            controls.place(&mut scene.state);
+        }
+        let model = &scene.model;
         for (option, gain) in [("--kp", self.kp), ("--kd", self.kd)] {
             let Some(gain) = gain else { continue };
             if !gain.is_finite() || gain < 0.0 {
@@ -125,10 +128,15 @@ pub(super) struct Drive {
 }
 
 impl Drive {
-    /// Finds the inputs of a step from a state; before the simulation begins, there is no time and the
-    /// controls of the file do not act.
+    /// Finds the inputs of a step from a state; before the simulation begins, there is no time, the
+    /// controls of the file do not act, and bodies whose velocity is prescribed stand still.
     pub fn update(&mut self, scene: &Scene, time: Option<f64>, state: &State<f64>) {
         self.inputs.clone_from(&scene.inputs);
+        let (model, still) = (&scene.model, time.is_none());
+        for body in (0..model.bodies.len()).filter(|&body| still && model.is_prescribed(body)) {
+            let v = model.bodies[body].joint.v;
+            self.inputs[v..v + NV].fill(0.0);
+        }
         if let (Some(controls), Some(time)) = (&self.controls, time) {
             controls.apply(time, scene.settings.time_step, &mut self.inputs);
         }

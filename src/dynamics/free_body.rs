@@ -26,7 +26,14 @@ use crate::model::{Joint, Model, Parameters};
 use crate::spatial::{Quaternion, cross_matrix, exp, normalized, product, rotation_matrix};
 use crate::state::{NQ, NV, State};
 
+/// The root of the mass of a body whose velocity is prescribed: so large that no impulse moves it by a bit, and small enough that no
+/// product overflows.
+pub(super) const PRESCRIBED_ROOT: f64 = 1e30;
+
 /// A body at the start of a step, and its velocity at the end if nothing touches it.
+///
+/// One whose velocity is prescribed has that as its velocity without contact, and the mass of [`PRESCRIBED_ROOT`]: conditions and
+/// their derivatives need not know of it.
 #[derive(Clone, Debug)]
 pub struct FreeBody<T> {
     /// Rotation from body to world.
@@ -49,13 +56,17 @@ pub struct FreeBody<T> {
     pub(super) inertia: Matrix3<T>,
     /// Whether mass and inertia are positive definite.
     pub admissible: bool,
+    /// Whether its velocity is prescribed.
+    pub prescribed: bool,
 }
 
 /// Derivatives of the momenta of a [`FreeBody`] without contact: linear in the world, angular in the body.
-/// Turns are rotation vectors in the body. What is not here: the linear momentum is the mass times the
-/// velocity of the origin besides, and both gain the applied force times the duration.
+/// Turns are rotation vectors in the body. What is not here: both gain inputs
+/// [so many times](FreeBody::momentum_by_input).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FreeBodyDerivatives<T> {
+    /// Derivative of the linear momentum in the velocity of the origin: the mass.
+    pub linear_speed: T,
     /// Derivative of the linear momentum in turns.
     pub linear_turn: Matrix3<T>,
     /// Derivative of the linear momentum in the angular velocity.
@@ -66,6 +77,21 @@ pub(crate) struct FreeBodyDerivatives<T> {
     pub angular_spin: Matrix3<T>,
     /// Derivative of the angular momentum in the force on the origin.
     pub angular_force: Matrix3<T>,
+}
+
+impl<T: Real> FreeBodyDerivatives<T> {
+    /// Of a body whose velocity does not depend on the state.
+    fn of_prescribed() -> Self {
+        let zero = Matrix3::zeros();
+        FreeBodyDerivatives {
+            linear_speed: T::zero(),
+            linear_turn: zero,
+            linear_spin: zero,
+            angular_turn: zero,
+            angular_spin: zero,
+            angular_force: zero,
+        }
+    }
 }
 
 /// Derivatives of the end of a step of a [`FreeBody`], in changes of its pose at the start and of the velocity
@@ -103,7 +129,8 @@ impl<T: Real> FreeBodyEnd<T> {
 
 impl<T: Real> FreeBody<T> {
     /// The free body `body` of `state` over `duration` seconds under gravity and the generalised force
-    /// `wrench` (force on the origin in the world, N; torque in the body, N m). `damping`: how that falls with the velocities of
+    /// `wrench` (force on the origin in the world, N; torque in the body, N m), or at that velocity (of the origin in the world, m/s;
+    /// angular in the body, rad/s) if it is prescribed. `damping`: how the force falls with the velocities of
     /// the state, to which the step is implicit; empty if it does not.
     pub fn new(
         model: &Model,
@@ -113,6 +140,9 @@ impl<T: Real> FreeBody<T> {
         (wrench, damping): (&[T], &[T]),
         duration: T,
     ) -> Self {
+        if model.is_prescribed(body) {
+            return FreeBody::prescribed(&model.bodies[body].joint, state, wrench, duration);
+        }
         let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
         let c = parameters.center_of_mass(model, body);
         let Joint { q, v, .. } = model.bodies[body].joint;
@@ -192,15 +222,50 @@ impl<T: Real> FreeBody<T> {
             mass_factor,
             inertia,
             admissible,
+            prescribed: false,
+        }
+    }
+
+    /// A body that goes at a given velocity.
+    fn prescribed(joint: &Joint, state: &State<T>, velocity: &[T], duration: T) -> Self {
+        let (q, v) = (&state.q[joint.q..joint.q + NQ], &state.v[joint.v..joint.v + NV]);
+        let orientation = [q[3], q[4], q[5], q[6]];
+        let mut mass_factor = [T::zero(); NV * NV];
+        (0..NV).for_each(|i| mass_factor[i * NV + i] = T::constant(PRESCRIBED_ROOT));
+        FreeBody {
+            rotation: rotation_matrix(orientation),
+            orientation,
+            position: Vector3::new(q[0], q[1], q[2]),
+            center_of_mass: Vector3::zeros(),
+            velocity: std::array::from_fn(|k| v[k]),
+            free_velocity: std::array::from_fn(|k| velocity[k]),
+            duration,
+            mass_factor,
+            // It turns about one axis.
+            inertia: Matrix3::identity(),
+            admissible: true,
+            prescribed: true,
+        }
+    }
+
+    /// How its momentum without contact grows with an input, along that: by the time that a force acts, or the mass for a velocity.
+    pub(crate) fn momentum_by_input(&self) -> T {
+        match self.prescribed {
+            true => T::constant(PRESCRIBED_ROOT * PRESCRIBED_ROOT),
+            false => self.duration,
         }
     }
 
     /// How the momenta without contact, M v_p, change with the state and the applied force.
     pub(crate) fn momentum_derivatives(&self, mass: T, wrench: &[T]) -> FreeBodyDerivatives<T> {
+        if self.prescribed {
+            return FreeBodyDerivatives::of_prescribed();
+        }
         let (r, c, dt) = (self.rotation, self.center_of_mass, self.duration);
         let w = Vector3::new(self.velocity[3], self.velocity[4], self.velocity[5]);
         let force = r.transpose() * Vector3::new(wrench[0], wrench[1], wrench[2]);
         FreeBodyDerivatives {
+            linear_speed: mass,
             linear_turn: r * cross_matrix(w.cross(&c)) * -mass,
             linear_spin: r * cross_matrix(c) * -mass,
             // The torque of a force at the origin is -c x R'f.

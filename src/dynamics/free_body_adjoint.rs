@@ -79,8 +79,11 @@ impl<T: Real> FreeBodyAdjoint<T> {
         self.inertia += b * a.transpose();
     }
 
-    /// Adds what is of the body's numbers to the adjoints of all parameters.
+    /// Adds what is of the body's numbers to the adjoints of all parameters; of one that is led these do not count.
     pub fn add_parameters(&self, model: &Model, body: usize, parameters: &mut [T]) {
+        if model.is_prescribed(body) {
+            return;
+        }
         for (adjoint, &gravity) in parameters.iter_mut().zip(&self.gravity) {
             *adjoint += gravity;
         }
@@ -159,6 +162,12 @@ impl<T: Real> FreeBody<T> {
         a: &[T],
         adjoint: &mut FreeBodyAdjoint<T>,
     ) {
+        if self.prescribed {
+            let by_input = self.momentum_by_input();
+            adjoint.force += Vector3::new(a[0], a[1], a[2]) * by_input;
+            adjoint.torque += spin(a) * by_input;
+            return;
+        }
         let mass = parameters.mass(model, body);
         let (c, dt, w) = (self.center_of_mass, self.duration, spin(&self.velocity));
         let (linear, angular) = (Vector3::new(a[0], a[1], a[2]), spin(a));

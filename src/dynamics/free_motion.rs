@@ -112,6 +112,10 @@ impl<T: Real> FreeMotion<T> {
         let System { model, parameters, .. } = *system;
         let start = factor.len();
         let n = model.trees[tree].v.len();
+        if model.is_prescribed_tree(tree) {
+            factor.extend_from_slice(self.tree(tree).mass_factor);
+            return;
+        }
         if model.trees[tree].lone {
             let body = model.trees[tree].bodies[0];
             let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
@@ -270,7 +274,10 @@ impl<T: Real> FreeMotion<T> {
         match self.trees[tree].0 {
             Some(place) => {
                 let joint = &model.bodies[model.trees[tree].bodies[0]].joint;
-                self.lone[place].advance(velocity, joint.q, joint.v, next)
+                let free = &self.lone[place];
+                // To the last bit.
+                let velocity = if free.prescribed { &free.free_velocity } else { velocity };
+                free.advance(velocity, joint.q, joint.v, next)
             }
             None => {
                 self.articulation.advance(model, tree, velocity, untouched, next);

@@ -52,6 +52,10 @@ impl<T: Real> StateForces<T> {
         }
         self.push(model, parameters, inputs);
         self.brake(model, parameters, state, duration);
+        // What is prescribed goes as it does whatever pulls at it.
+        for tree in (0..model.trees.len()).filter(|&tree| model.is_prescribed_tree(tree)) {
+            self.forces[model.trees[tree].v.clone()].fill(T::zero());
+        }
         if model.learned.is_empty() {
             return;
         }

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 use super::displacement::Point;
 use super::free_velocity::FreeVelocities;
 use crate::dynamics::{
-    AppliedForceDerivatives, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
+    AppliedForceDerivatives, FreeBody, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
     InverseDynamicsDerivatives, add_motor_damping, inverse_dynamics_derivatives,
 };
 use crate::model::{Integrator, Joint, System};
@@ -166,14 +166,14 @@ impl TreeDerivatives {
         columns: &Columns,
         x: &mut [f64],
     ) {
-        let System { model, parameters, .. } = *at.system;
+        let System { model, .. } = *at.system;
         let (rows, n, m) = (columns.rows(at.system, tree), columns.velocities, columns.count());
         let (first, entry) = (rows.start, &model.trees[tree]);
         let dt = motion.duration(tree);
         let inputs = columns.inputs.iter().enumerate();
         let inputs = inputs.map(|(c, &place)| (2 * n + c, at.selection.inputs[place]));
         if let Some((lone, _)) = &self.lone[tree] {
-            let mass = parameters.mass(model, entry.bodies[0]);
+            let by_input = motion.lone_of(tree).map_or(dt, FreeBody::momentum_by_input);
             let mut put = |row: usize, column: usize, block: &Matrix3<f64>| {
                 for i in 0..3 {
                     for j in 0..3 {
@@ -183,12 +183,12 @@ impl TreeDerivatives {
             };
             put(0, first + 3, &lone.linear_turn);
             put(3, first + 3, &lone.angular_turn);
-            put(0, n + first, &(Matrix3::identity() * mass));
+            put(0, n + first, &(Matrix3::identity() * lone.linear_speed));
             put(0, n + first + 3, &lone.linear_spin);
             put(3, n + first + 3, &lone.angular_spin);
             for (column, input) in inputs {
                 let Some(k) = input.checked_sub(entry.v.start).filter(|&k| k < 6) else { continue };
-                x[(first + k) * m + column] = dt;
+                x[(first + k) * m + column] = by_input;
                 for i in (0..3).filter(|_| k < 3) {
                     x[(first + 3 + i) * m + column] = lone.angular_force[(i, k)];
                 }

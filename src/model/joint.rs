@@ -135,6 +135,9 @@ pub struct Joint {
     pub orientation: [f64; 4],
     /// Whether it has a lower and an upper limit.
     pub limited: bool,
+    /// Whether its velocity is what the inputs of a step say, whatever acts on the body: of a free joint on which nothing
+    /// else hangs. Mocap bodies, hands and shaking tables are such.
+    pub prescribed: bool,
     /// Where its numbers start in [`State::q`](crate::state::State::q).
     pub q: usize,
     /// Where its numbers start in [`State::v`](crate::state::State::v).
@@ -150,6 +153,7 @@ impl Joint {
             axis: Vector3::z(),
             orientation: [1.0, 0.0, 0.0, 0.0],
             limited: false,
+            prescribed: false,
             q,
             v,
         }

@@ -6,11 +6,13 @@ use super::{Model, ParameterRef};
 use crate::Error;
 
 impl Model {
-    /// The inputs that are u if none are named: the controls of a model with actuators, otherwise all
-    /// generalised forces.
+    /// The inputs that are u if none are named: velocities that are prescribed and the controls of actuators, of a model without
+    /// either all generalised forces.
     pub fn default_inputs(&self) -> Vec<usize> {
         let (nv, nu) = (self.nv(), self.actuators.len());
-        if nu > 0 { (nv..nv + nu).collect() } else { (0..nv).collect() }
+        let prescribed = (0..nv).filter(|&v| self.is_prescribed_velocity(v));
+        let controls: Vec<usize> = prescribed.chain(nv..nv + nu).collect();
+        if controls.is_empty() { (0..nv).collect() } else { controls }
     }
 
     /// The inputs called `names`, see [`input_names`](Self::input_names); three names stand for many: `controls`, `forces`,
@@ -23,8 +25,13 @@ impl Model {
         let mut inputs = Vec::new();
         for name in names {
             match name.as_str() {
-                "controls" => inputs.extend(self.nv()..known.len()),
-                "forces" => inputs.extend(0..self.nv()),
+                "controls" => {
+                    inputs.extend((0..self.nv()).filter(|&v| self.is_prescribed_velocity(v)));
+                    inputs.extend(self.nv()..known.len());
+                }
+                "forces" => {
+                    inputs.extend((0..self.nv()).filter(|&v| !self.is_prescribed_velocity(v)));
+                }
                 "all" => inputs.extend(0..known.len()),
                 _ => {
                     inputs.push(known.iter().position(|other| other == name).ok_or_else(|| {

@@ -271,11 +271,17 @@ impl Model {
         self.coordinate_names(&POSE, &POSE[3..], "v")
     }
 
-    /// Names of the inputs of a step: forces such as `cube/fx` and `link/f`, then controls, `motor/u`, and how much of pushes
-    /// acts, `shove/u`.
+    /// Names of the inputs of a step: forces such as `cube/fx` and `link/f`, prescribed velocities, `hand/set_vx`, then controls,
+    /// `motor/u`, and how much of pushes acts, `shove/u`.
     pub fn input_names(&self) -> Vec<String> {
         const POSE: [&str; 6] = ["fx", "fy", "fz", "tx", "ty", "tz"];
+        const SET: [&str; 6] = ["set_vx", "set_vy", "set_vz", "set_wx", "set_wy", "set_wz"];
         let mut names = self.coordinate_names(&POSE, &POSE[3..], "f");
+        for Body { name, joint, .. } in self.bodies.iter().filter(|body| body.joint.prescribed) {
+            for (k, set) in SET.iter().enumerate() {
+                names[joint.v + k] = format!("{name}/{set}");
+            }
+        }
         names.extend(self.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
         names.extend(self.pushes.iter().map(|push| format!("{}/u", push.name)));
         names
@@ -284,10 +290,13 @@ impl Model {
     fn name_body(&self, index: usize, names: &mut Names) {
         let body = &self.bodies[index];
         let (name, first) = (&body.name, self.slots.bodies[index]);
-        names.add(name, &["mass"], first + MASS);
-        names.add(&format!("{name}/center_of_mass"), &XYZ, first + CENTER_OF_MASS);
-        let components = ["xx", "yy", "zz", "xy", "xz", "yz"];
-        names.add(&format!("{name}/inertia"), &components, first + INERTIA);
+        // What is prescribed moves as it does whatever its mass.
+        if !body.joint.prescribed {
+            names.add(name, &["mass"], first + MASS);
+            names.add(&format!("{name}/center_of_mass"), &XYZ, first + CENTER_OF_MASS);
+            let components = ["xx", "yy", "zz", "xy", "xz", "yz"];
+            names.add(&format!("{name}/inertia"), &components, first + INERTIA);
+        }
         if let Some(first) = self.slots.joints[index] {
             if body.joint.kind != JointKind::Free {
                 names.add(&format!("{name}/position"), &XYZ, first + POSITION);

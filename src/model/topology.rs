@@ -239,6 +239,25 @@ pub struct Pair {
 }
 
 impl Model {
+    /// Whether the velocity of a body is what the inputs of a step say: it moves, and nothing moves it.
+    pub fn is_prescribed(&self, body: usize) -> bool {
+        let joint = &self.bodies[body].joint;
+        joint.prescribed && self.bodies[body].tree.is_some_and(|tree| self.trees[tree].lone)
+    }
+
+    /// Whether the velocities of a tree are what the inputs of a step say.
+    pub fn is_prescribed_tree(&self, tree: usize) -> bool {
+        let tree = &self.trees[tree];
+        tree.lone && self.bodies[tree.bodies[0]].joint.prescribed
+    }
+
+    /// Whether the input along a velocity is that velocity, and no force.
+    pub(crate) fn is_prescribed_velocity(&self, v: usize) -> bool {
+        self.bodies.iter().any(|Body { joint, .. }| {
+            joint.prescribed && (joint.v..joint.v + joint.kind.nv()).contains(&v)
+        })
+    }
+
     /// The colliders of a body, or of the world.
     pub(crate) fn colliders_of(&self, body: Option<usize>) -> Range<usize> {
         let before = |body: Option<usize>| self.colliders.partition_point(|c| c.body < body);

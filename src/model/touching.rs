@@ -25,6 +25,10 @@ impl Filters {
         if !filter.admits(self.colliders[second]) {
             return false;
         }
+        // Neither gives way.
+        if ![body, model.colliders[second].body].into_iter().any(|body| model.gives_way(body)) {
+            return false;
+        }
         let (Some(a), Some(b)) = (body, model.colliders[second].body) else { return true };
         // Bodies fixed to each other count as one.
         let [a_whole, b_whole] = [a, b].map(|body| whole(model, body));
@@ -69,6 +73,11 @@ impl SharedContacts {
 }
 
 impl Model {
+    /// Whether what touches a body can move it; nothing is the world.
+    pub(crate) fn gives_way(&self, body: Option<usize>) -> bool {
+        body.is_some_and(|body| self.bodies[body].tree.is_some() && !self.is_prescribed(body))
+    }
+
     /// The pair of two solids, if they can touch: an index into [`Self::pairs`], or beyond it that of two colliders
     /// without numbers of their own. The first is a half-space or the collider of lower index.
     pub fn pair(&self, first: Solid, second: usize) -> Option<usize> {

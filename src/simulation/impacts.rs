@@ -160,7 +160,8 @@ impl<T: Real> Impacts<T> {
         let (islands, points) = self.contacts.candidates(system, motion);
         let mut count = 0;
         for island in islands {
-            if !island.trees.iter().all(|&tree| motion.lone_of(tree).is_some()) {
+            let flies = |&tree: &usize| motion.lone_of(tree).is_some_and(|free| !free.prescribed);
+            if !island.trees.iter().all(flies) {
                 continue;
             }
             if count == self.groups.len() {

@@ -2,24 +2,62 @@
 
 use std::path::Path;
 
-use super::column_names::{TIME, by_name};
+use super::column_names::{Number, TIME, by_name};
 use super::input_names::{input_named, known_inputs};
-use super::recording_file::RecordingFile;
+use super::prescribed_motion::velocities_between;
+use super::recording_file::{RecordingFile, Row};
 use super::signal::{Between, SAME_TIME, Signal};
 use crate::Error;
 use crate::model::Model;
+use crate::spatial::{conjugate, exp, log, product};
+use crate::state::{NQ, NV, State, unit_quaternion};
 
 /// Inputs of a simulation over time, from a file ([`RecordingFile`]): a column `t` (s) and one for each control or force.
 ///
 /// A column has the name of an actuator (its control) or a push (how much of it acts), or is a force along a velocity: `body/f` of a joint
-/// with one coordinate, `body/tx,ty,tz` of a ball joint, `body/fx,fy,fz,tx,ty,tz` of a free body. Inputs
+/// with one coordinate, `body/tx,ty,tz` of a ball joint, `body/fx,fy,fz,tx,ty,tz` of a free body, or a velocity that is prescribed,
+/// `body/set_vx`. Inputs
 /// without a column stay as the scene has them. Values are held from row to row, the last to the end; a step over the end of a row
 /// has their mean.
+///
+/// A body whose velocity is prescribed can have poses in its place (`body/px`, `py`, `pz`, with or without `qw`, `qx`, `qy`, `qz`): it
+/// goes from one to the next in straight and even motion, and stands still after the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Controls {
     begin: f64,
     /// Which inputs of a step there are, and what they are over time.
     signals: Vec<(usize, Signal)>,
+    /// Where the numbers of bodies that are led along poses start in a configuration, and these over time.
+    led: Vec<(usize, Poses)>,
+}
+
+/// Poses over time.
+type Poses = Vec<(f64, [f64; NQ])>;
+
+/// A body that is led along poses, and their columns.
+struct Led {
+    body: usize,
+    columns: [Option<usize>; NQ],
+    poses: Poses,
+}
+
+impl Led {
+    /// Takes the pose in a row, if it is whole.
+    fn add(&mut self, row: &Row, now: f64) -> Result<(), Error> {
+        let mut pose = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        for (number, column) in pose.iter_mut().zip(self.columns) {
+            let Some(column) = column else { continue };
+            let Some(found) = row.measured(column)? else { return Ok(()) };
+            *number = found;
+        }
+        let [x, y, z, orientation @ ..] = pose;
+        let column = self.columns[3].unwrap_or(0);
+        let [w, i, j, k] = unit_quaternion(orientation).map_err(|norm| {
+            row.error(column, format!("must be a unit quaternion, found one of norm {norm}"))
+        })?;
+        self.poses.push((now, [x, y, z, w, i, j, k]));
+        Ok(())
+    }
 }
 
 impl Controls {
@@ -35,6 +73,11 @@ impl Controls {
 
     fn read(file: &RecordingFile, model: &Model) -> Result<Controls, Error> {
         let (time, columns) = find(file, model)?;
+        let mut led = led(file, model, &columns)?;
+        if columns.is_empty() && led.is_empty() {
+            let message = "there is no column beside t: name an actuator";
+            return Err(file.header_error("", message));
+        }
         file.demand_whole()?;
         let mut times: Vec<f64> = Vec::new();
         let mut known: Vec<Vec<(f64, f64)>> = vec![Vec::new(); columns.len()];
@@ -62,6 +105,7 @@ impl Controls {
                 }
                 known.push((now, row.number(column)?));
             }
+            led.iter_mut().try_for_each(|led| led.add(&row, now))?;
         }
         let Some(&begin) = times.first() else {
             return Err(Error::input(&file.name, line, TIME, "there are no rows: add one at 0 s"));
@@ -70,7 +114,35 @@ impl Controls {
             .iter()
             .zip(known)
             .filter_map(|(&(_, place), known)| Some((place, Signal::new(known, Between::Held)?)));
-        Ok(Controls { begin, signals: signals.collect() })
+        let mut controls = Controls { begin, signals: signals.collect(), led: Vec::new() };
+        for Led { body, poses, .. } in led {
+            let joint = &model.bodies[body].joint;
+            let Some(velocities) = velocities_between(poses.iter().copied()) else { continue };
+            controls.signals.extend((joint.v..).zip(velocities));
+            controls.led.push((joint.q, poses));
+        }
+        Ok(controls)
+    }
+
+    /// Puts bodies that are led along poses where they are at the start of the simulation, at 0 s.
+    pub fn place(&self, state: &mut State<f64>) {
+        for (q, poses) in &self.led {
+            // The first is not later.
+            let next = poses.partition_point(|&(time, _)| time <= SAME_TIME);
+            let (Some(&(begin, from)), to) = (poses.get(next.saturating_sub(1)), poses.get(next))
+            else {
+                continue;
+            };
+            let mut pose = from;
+            if let Some(&(end, to)) = to.filter(|_| begin < -SAME_TIME) {
+                let share = -begin / (end - begin);
+                (0..3).for_each(|k| pose[k] += share * (to[k] - from[k]));
+                let turn = |q: &[f64; NQ]| [q[3], q[4], q[5], q[6]];
+                let way = log(product(conjugate(turn(&from)), turn(&to))) * share;
+                pose[3..].copy_from_slice(&product(turn(&from), exp(way)));
+            }
+            state.q[*q..q + NQ].copy_from_slice(&pose);
+        }
     }
 
     /// Puts the values of a step of `duration` (s) from a time on among its inputs (see [`step`](crate::simulation::step)); before the
@@ -97,7 +169,7 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
             }
             continue;
         }
-        // Archives of motions have what drove them.
+        // Archives of motions have what drove them; poses lead some bodies.
         if by_name(model, name).is_some() {
             continue;
         }
@@ -114,9 +186,40 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
         Some(time) => time,
         None => file.column(TIME, ": rows have a time in s")?,
     };
-    if columns.is_empty() {
-        let message = "there is no column beside t: name an actuator";
-        return Err(file.header_error("", message));
-    }
     Ok((time, columns))
+}
+
+/// The bodies whose velocity is prescribed that have poses in a file, and no velocities among the inputs there.
+fn led(file: &RecordingFile, model: &Model, inputs: &[(usize, usize)]) -> Result<Vec<Led>, Error> {
+    let prescribed = (0..model.bodies.len()).filter(|&body| model.is_prescribed(body));
+    let mut found: Vec<Led> =
+        prescribed.map(|body| Led { body, columns: [None; NQ], poses: Vec::new() }).collect();
+    for (column, name) in file.columns().enumerate() {
+        let Some(Number::Q(place)) = by_name(model, name).map(|known| known.number) else {
+            continue;
+        };
+        for Led { body, columns, .. } in &mut found {
+            let first = model.bodies[*body].joint.q;
+            if let Some(known) = place.checked_sub(first).and_then(|k| columns.get_mut(k)) {
+                *known = Some(column);
+            }
+        }
+    }
+    found.retain(|Led { body, columns, .. }| {
+        let v = model.bodies[*body].joint.v;
+        let set = |&(_, place): &(usize, usize)| (v..v + NV).contains(&place);
+        columns.iter().any(Option::is_some) && !inputs.iter().any(set)
+    });
+    for Led { body, columns, .. } in &found {
+        let missing = |part: std::ops::Range<usize>| columns[part].contains(&None);
+        let turned = columns[3..].iter().any(Option::is_some);
+        if missing(0..3) || turned && missing(3..NQ) {
+            let message = format!(
+                "{} is led along poses, of which px, py and pz are needed, and all of qw, qx, qy and qz or none",
+                model.bodies[*body].name
+            );
+            return Err(file.header_error("", message));
+        }
+    }
+    Ok(found)
 }

@@ -44,7 +44,12 @@ pub fn quantity_of(model: &Model, name: &str) -> Option<Quantity> {
             Some((_, turn)) => k >= turn,
             None => body.joint.kind.turns(),
         };
-        Some(if turns { Quantity::Torque } else { Quantity::Force })
+        Some(match (turns, body.joint.prescribed) {
+            (true, true) => Quantity::AngularSpeed,
+            (false, true) => Quantity::Speed,
+            (true, false) => Quantity::Torque,
+            (false, false) => Quantity::Force,
+        })
     });
     Some(force.unwrap_or(Quantity::Control))
 }

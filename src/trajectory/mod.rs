@@ -17,6 +17,7 @@ mod no_mcap;
 mod no_parquet;
 #[cfg(feature = "parquet")]
 mod parquet_table;
+mod prescribed_motion;
 mod recorded;
 mod recorded_frames;
 mod recording_file;
@@ -36,6 +37,7 @@ pub use file_columns::NamedFile;
 pub use files::{expand, expand_all};
 pub use header::{Understood, understand};
 pub use input_names::{input_named, known_inputs, quantity_of};
+pub(crate) use prescribed_motion::velocities_between;
 pub use recorded::{Known, Recorded};
 pub use recorded_frames::RecordedFrames;
 pub use recording_file::RecordingFile;

@@ -275,3 +275,35 @@ fn each_integrator_has_its_own() {
         assert_eq!(read(&text(name)).settings.integrator, expected);
     }
 }
+
+#[test]
+fn mocap_bodies_are_led() {
+    let text = "<mujoco><worldbody><body name='hand' mocap='true' pos='1 2 3'><geom size='.1'/></body>
+        <body name='ball' pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody>
+        <equality><weld body1='hand' body2='ball' relpose='-1 -2 -2 1 0 0 0'/></equality>
+        <keyframe><key name='there' qpos='0 0 4 1 0 0 0' mpos='1 2 6' mquat='2 0 0 0'/><key name='qpos' qpos='5 5 5 1 0 0 0'/>
+        <key name='mocap' mpos='7 7 7'/></keyframe></mujoco>";
+    let description = read(text);
+    let told = warnings(text);
+    assert!(told.iter().all(|warning| !warning.contains("mocap")), "{told:?}");
+    let hand = body(&description, "hand");
+    assert!(hand.joint.prescribed && hand.joint.kind == JointKind::Free);
+    let scene = description.scene().unwrap();
+    assert_eq!(scene.state.q[..7], [1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(scene.inputs[..6], [0.0; 6]);
+    let keys: Vec<&[f64]> =
+        scene.keyframes.iter().map(|key| &key.q.as_ref().unwrap()[..]).collect();
+    let pose = |at: [f64; 3]| [&at[..], &[1.0, 0.0, 0.0, 0.0]].concat();
+    let both = |hand: [f64; 3], ball: [f64; 3]| [pose(hand), pose(ball)].concat();
+    assert_eq!(keys[0], both([1.0, 2.0, 6.0], [0.0, 0.0, 4.0]));
+    assert_eq!(keys[1], both([1.0, 2.0, 3.0], [5.0, 5.0, 5.0]));
+    assert_eq!(keys[2], both([7.0, 7.0, 7.0], [0.0, 0.0, 1.0]));
+    // Others hang on it: it stays, which is said.
+    let carrying = text.replace(
+        "<geom size='.1'/></body>\n",
+        "<geom size='.1'/><body name='on'><geom size='.1'/></body></body>",
+    );
+    assert!(warnings(&carrying).iter().any(|warning| warning.contains("as others hang on it")));
+    let joint = refused(&text.replace("pos='1 2 3'>", "pos='1 2 3'><joint/>"));
+    assert!(joint.contains("is for a body of the world that has no joint"), "{joint}");
+}

@@ -34,7 +34,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
     ("spatial", &["ad linalg"]),
     ("state", &["packed ad linalg spatial"]),
     ("model", &["error text ad linalg network spatial state"]),
-    ("trajectory", &["error npz packed parallel ad text state model"]),
+    ("trajectory", &["error npz packed parallel ad text spatial state model"]),
     ("dynamics", &["ad linalg network spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
     (

@@ -13,7 +13,7 @@ const INTEGRATORS: [Integrator; 3] =
     [Integrator::Implicit, Integrator::ImplicitFast, Integrator::RungeKutta];
 
 /// How many columns of A and B of the steps of a scene have something on duals.
-fn dual_columns(scene: &Scene, steps: usize) -> usize {
+pub fn dual_columns(scene: &Scene, steps: usize) -> usize {
     let system = scene.system();
     let inputs: Vec<usize> = (0..scene.model.nv() + scene.model.nu()).collect();
     let selection = Selection { inputs: &inputs, parameters: &[] };

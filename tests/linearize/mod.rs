@@ -4,7 +4,7 @@ pub mod adjoint;
 mod conventions;
 #[cfg(feature = "cli")]
 mod files;
-mod integrators;
+pub mod integrators;
 mod kinks;
 mod loops;
 mod products;

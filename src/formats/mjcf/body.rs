@@ -12,21 +12,14 @@ use crate::formats::pose::wxyz;
 use crate::formats::xml::{Element, Unfollowed};
 use crate::model::JointKind;
 
-const FOLLOWED: [&str; 8] =
-    ["name", "childclass", POSE[0], POSE[1], POSE[2], POSE[3], POSE[4], POSE[5]];
+const FOLLOWED: [&str; 9] =
+    ["name", "childclass", "mocap", POSE[0], POSE[1], POSE[2], POSE[3], POSE[4], POSE[5]];
 
-const UNFOLLOWED: [Unfollowed; 2] = [
-    Unfollowed {
-        name: "mocap",
-        neutral: "false",
-        instead: "is not followed: the body stays where the file puts it",
-    },
-    Unfollowed {
-        name: "gravcomp",
-        neutral: "0",
-        instead: "is not followed: gravity is not compensated",
-    },
-];
+const UNFOLLOWED: [Unfollowed; 1] = [Unfollowed {
+    name: "gravcomp",
+    neutral: "0",
+    instead: "is not followed: gravity is not compensated",
+}];
 
 /// Reads the bodies.
 pub(super) fn read<'a>(reader: &mut Reader<'a>, root: &'a Element) -> Result<Tree, Error> {
@@ -170,9 +163,21 @@ fn read_body<'a>(
         colliders: Vec::new(),
         visuals: Vec::new(),
         has_mesh: false,
+        mocap: element.word("mocap", &[("true", true), ("false", false)])?.unwrap_or(false),
     });
     let class = element.get("childclass").or(scope.class);
     read_contents(reader, tree, element, Some(index), class)?;
+    let carries = tree.links.iter().any(|link| link.parent == Some(index));
+    let Link { mocap, parent, joints, .. } = &mut tree.links[index];
+    if *mocap && (parent.is_some() || !joints.is_empty()) {
+        return Err(element.error("mocap", "is for a body of the world that has no joint"));
+    }
+    if *mocap && carries {
+        *mocap = false;
+        let message =
+            "is not followed: the body stays where the file puts it, as others hang on it";
+        reader.remarks.add(element, "mocap", message);
+    }
     check_joints(tree, element, index)
 }
 

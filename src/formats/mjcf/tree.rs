@@ -34,6 +34,8 @@ pub(super) struct Link {
     pub visuals: Vec<Visual>,
     /// Whether one of them is a mesh.
     pub has_mesh: bool,
+    /// Whether its velocity is prescribed.
+    pub mocap: bool,
 }
 
 /// Where a geom has come to.
@@ -280,11 +282,15 @@ impl Tree {
                 mut colliders,
                 visuals,
                 has_mesh,
+                mocap,
                 ..
             } = link;
             let mut parent = parent.map(|parent| names[parent].clone());
             let mut pose = pose;
             let mut last = joint_of_fixed(&pose);
+            if mocap {
+                (last.kind, last.prescribed) = (JointKind::Free, true);
+            }
             // Several joints: bodies without mass in between, each with one.
             let count = joints.len();
             for (k, joint) in joints.into_iter().enumerate() {

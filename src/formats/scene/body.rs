@@ -10,8 +10,9 @@ use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
 use crate::table::Table;
 
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "name",
+    "prescribed",
     "mass",
     "inertia",
     "center_of_mass",
@@ -32,13 +33,27 @@ const FIELDS: [&str; 15] = [
 pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> {
     table.only(&FIELDS)?;
     let parent = table.string("parent")?.filter(|&parent| parent != "world").map(str::to_string);
-    let mass = table.required("mass", table.number("mass")?)?;
+    let prescribed = table.boolean("prescribed")?.unwrap_or(false);
+    let mass = match prescribed {
+        true => 0.0,
+        false => table.required("mass", table.number("mass")?)?,
+    };
     let mut joint = joint::read(table, parent.is_some())?;
+    joint.prescribed = prescribed;
     let free = joint.kind == JointKind::Free;
+    if prescribed {
+        for field in ["mass", "inertia", "center_of_mass", "force", "torque", "drag"] {
+            if table.has(field) {
+                let message = "means nothing where `prescribed` gives the velocity of the body";
+                return Err(table.error(field, message));
+            }
+        }
+    }
     table.demand("mass", mass >= 0.0, "must be positive", mass, "kg")?;
-    let colliders = read_shapes(table, free)?;
+    let colliders = read_shapes(table, free && !prescribed)?;
     let given = table.numbers("center_of_mass")?;
     let (center_of_mass, inertia) = match table.list("inertia")? {
+        _ if prescribed => ([0.0; 3], [0.0; 6]),
         Some(numbers) => (given.unwrap_or([0.0; 3]), six(table, &numbers)?),
         // Without a shape a body on a joint is a point.
         None if mass == 0.0 || !free && colliders.is_empty() => {

@@ -153,7 +153,8 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     for (body, table) in description.bodies.iter().zip(&bodies) {
         // Where it carries something, that may have mass.
         let carries = |other: &BodyDescription| other.parent.as_ref() == Some(&body.name);
-        let massless = body.joint.kind == JointKind::Free && body.mass == 0.0;
+        let massless =
+            body.joint.kind == JointKind::Free && !body.joint.prescribed && body.mass == 0.0;
         let met = !massless || description.bodies.iter().any(carries);
         table.demand("mass", met, "must be positive", body.mass, "kg")?;
     }

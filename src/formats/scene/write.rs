@@ -308,12 +308,16 @@ fn write_body(
             }
         }
     }
-    field(text, "mass", &number(body.mass));
-    if body.center_of_mass != [0.0; 3] {
-        field(text, "center_of_mass", &list(&body.center_of_mass));
-    }
-    if body.mass != 0.0 || body.inertia != [0.0; 6] {
-        field(text, "inertia", &list(&body.inertia));
+    if body.joint.prescribed {
+        field(text, "prescribed", "true");
+    } else {
+        field(text, "mass", &number(body.mass));
+        if body.center_of_mass != [0.0; 3] {
+            field(text, "center_of_mass", &list(&body.center_of_mass));
+        }
+        if body.mass != 0.0 || body.inertia != [0.0; 6] {
+            field(text, "inertia", &list(&body.inertia));
+        }
     }
     for (name, vector) in [("force", &body.force), ("torque", &body.torque)] {
         if *vector != [0.0; 3] {

@@ -175,7 +175,7 @@ impl Dataset {
             let what = "a window, with the delays of sensors before it,";
             demand_steps(&trajectory.name, steps, MOST_STEPS, what)?;
         }
-        Ok(Dataset {
+        let mut dataset = Dataset {
             trajectories,
             windows,
             readings,
@@ -187,7 +187,9 @@ impl Dataset {
             settings,
             velocity_lag,
             shares,
-        })
+        };
+        dataset.lead(&experiment.scene.model);
+        Ok(dataset)
     }
 
     /// What simulations beside the recordings are functions of, at their time step.

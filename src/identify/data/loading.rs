@@ -166,6 +166,7 @@ impl Dataset {
                 driven.into_iter().map(|input| input.retimed(times, &clock)).collect()
             };
             dataset.inputs = inputs.into_iter().enumerate().map(retimed).collect();
+            dataset.lead(&scene.model);
         }
         dataset.notes = notes;
         Ok(dataset)

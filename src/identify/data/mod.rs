@@ -6,6 +6,7 @@ mod driven;
 mod held;
 mod holdout;
 mod introduction;
+mod led;
 mod loading;
 mod questions;
 

@@ -7,7 +7,7 @@ use super::start_in_flight::{LEAST_FRAMES, in_flight, seen_in_flight};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState, Noise};
 use crate::model::Joint;
-use crate::state::State;
+use crate::state::{NQ, NV, State};
 
 /// Frames that a smoothed start is taken from.
 const SMOOTHED_FRAMES: usize = 24;
@@ -31,7 +31,19 @@ pub fn initial_state(experiment: &Experiment, dataset: &Dataset, window: &Window
         InitialState::Fitted if by_masks => flight(),
         InitialState::Fitted => flight().or_else(|| smoothed(experiment, dataset, window)),
     };
-    found.unwrap_or_else(|| recorded(experiment, dataset, at))
+    let recorded = || recorded(experiment, dataset, at);
+    let Some(mut state) = found else { return recorded() };
+    // What is led starts where it was seen.
+    let model = &experiment.scene.model;
+    if model.bodies.iter().any(|body| body.joint.prescribed) {
+        let recorded = recorded();
+        for joint in model.bodies.iter().map(|body| &body.joint).filter(|joint| joint.prescribed) {
+            let (q, v) = (joint.q..joint.q + NQ, joint.v..joint.v + NV);
+            state.q[q.clone()].copy_from_slice(&recorded.q[q]);
+            state.v[v.clone()].copy_from_slice(&recorded.v[v]);
+        }
+    }
+    state
 }
 
 /// Parabolas through the first frames, of which single ones and their differences are noisy: as many as they come

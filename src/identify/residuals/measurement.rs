@@ -359,9 +359,11 @@ impl<'a> Measurement<'a> {
         !self.sensors.iter().any(|sensor| sensor.reads(number))
     }
 
-    /// All joints that move, with how they move and their weights.
+    /// All joints that move, with how they move and their weights; but for those that are led along what was recorded.
     fn joints(&self) -> impl Iterator<Item = (&Joint, Coordinates, &Noise)> {
-        self.model.bodies.iter().enumerate().filter_map(|(index, body)| {
+        let bodies = self.model.bodies.iter().enumerate();
+        let bodies = bodies.filter(|(_, body)| !body.joint.prescribed);
+        bodies.filter_map(|(index, body)| {
             let noise = self.joint_noise.get(&index).unwrap_or(self.noise);
             Some((&body.joint, body.joint.kind.coordinates()?, noise))
         })

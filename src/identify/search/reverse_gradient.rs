@@ -85,7 +85,7 @@ impl Problem<'_> {
         let (cost, by_parameters) = found?;
         let values = |x: &[Var]| self.parameters_at(x).values;
         let (_, mut gradient) = ad::vjp(values, x, |_| by_parameters)?;
-        gradient.extend(state);
+        gradient.extend(self.initial_part(&state));
         Ok((cost, gradient, report))
     }
 
@@ -103,7 +103,8 @@ impl Problem<'_> {
             let (p, tangent) = z.split_at(x.len());
             let mut initial = self.initial[k].cast();
             if !tangent.is_empty() {
-                initial = initial.moved(self.measurement.model.coordinates(), tangent);
+                let tangent = self.initial_tangent(tangent);
+                initial = initial.moved(self.measurement.model.coordinates(), &tangent);
             }
             let mut r = Vec::new();
             let parameters = self.parameters_at(p);

@@ -204,7 +204,32 @@ impl<'a> Problem<'a> {
     /// Unknowns of an initial state.
     pub fn initial_unknowns(&self) -> usize {
         let free = self.is_fitted() && !self.hold_initial;
-        if free { 2 * self.measurement.model.nv() } else { 0 }
+        if free { 2 * self.moving().count() } else { 0 }
+    }
+
+    /// The velocities that nothing prescribes.
+    fn moving(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let joints = self.measurement.model.bodies.iter().map(|body| &body.joint);
+        let joints = joints.filter(|joint| !joint.prescribed);
+        joints.flat_map(|joint| joint.v..joint.v + joint.kind.nv())
+    }
+
+    /// The places of the unknowns of an initial state in a tangent vector of it.
+    fn unknown_places(&self) -> impl Iterator<Item = usize> + '_ {
+        let nv = self.measurement.model.nv();
+        self.moving().chain(self.moving().map(move |v| nv + v))
+    }
+
+    /// The tangent vector of an initial state in which its unknowns are those, and all else is 0.
+    pub(super) fn initial_tangent<T: Real>(&self, unknowns: &[T]) -> Vec<T> {
+        let mut tangent = vec![T::zero(); 2 * self.measurement.model.nv()];
+        self.unknown_places().zip(unknowns).for_each(|(place, &x)| tangent[place] = x);
+        tangent
+    }
+
+    /// The same of an adjoint: the part of the unknowns.
+    pub(super) fn initial_part(&self, adjoint: &[f64]) -> Vec<f64> {
+        self.unknown_places().map(|place| adjoint[place]).collect()
     }
 
     fn is_fitted(&self) -> bool {
@@ -268,7 +293,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// Moves the initial state of the `at`-th window that counts by a tangent vector.
+    /// Moves the initial state of the `at`-th window that counts by its unknowns.
     pub(crate) fn move_initial(&mut self, at: usize, tangent: &[f64]) {
         let k = self.active[at];
         self.linearized_at.clear();
@@ -276,7 +301,8 @@ impl<'a> Problem<'a> {
             return;
         }
         let coordinates = self.measurement.model.coordinates();
-        self.initial[k] = self.initial[k].moved(coordinates, tangent);
+        let tangent = self.initial_tangent(tangent);
+        self.initial[k] = self.initial[k].moved(coordinates, &tangent);
     }
 
     /// Residuals and Jacobian of window `k` by duals.
@@ -292,7 +318,8 @@ impl<'a> Problem<'a> {
                 let (p, tangent) = z.split_at(np);
                 let mut initial = self.initial[k].cast();
                 if nx > 0 {
-                    initial = initial.moved(self.measurement.model.coordinates(), tangent);
+                    let tangent = self.initial_tangent(tangent);
+                    initial = initial.moved(self.measurement.model.coordinates(), &tangent);
                 }
                 let mut r = Vec::new();
                 let parameters = self.parameters_at(p);
@@ -386,7 +413,8 @@ impl LeastSquares for Problem<'_> {
                 eliminated_step = eliminated_step.max(size * 1e-3);
             }
             let coordinates = self.measurement.model.coordinates();
-            self.trial[k] = self.initial[k].moved(coordinates, dx.as_slice());
+            let tangent = self.initial_tangent(dx.as_slice());
+            self.trial[k] = self.initial[k].moved(coordinates, &tangent);
         }
         let target: Vec<f64> = x.iter().zip(step.iter()).map(|(x, d)| x + d).collect();
         let mut costs = Vec::with_capacity(self.own.len());

@@ -64,7 +64,9 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
         found.push(AbsentTerm { name, added: vec![AddedTerm::Rounding(index)] });
     }
     let lone = model.trees.iter().filter(|tree| tree.lone).flat_map(|tree| &tree.bodies);
-    let still = lone.filter(|&&body| model.drags.iter().all(|drag| drag.body != body));
+    let still = lone.filter(|&&body| {
+        !model.is_prescribed(body) && model.drags.iter().all(|drag| drag.body != body)
+    });
     for &body in still {
         for field in ["linear", "quadratic"] {
             let name = format!("{}/drag/{field}", model.bodies[body].name);
