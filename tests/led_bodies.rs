@@ -471,6 +471,30 @@ mu = 0.25
         }
     }
 
+    /// Velocities that are prescribed are u where nothing else is asked for, in their units, from where the poses begin.
+    #[test]
+    fn linearisations_are_in_what_leads() {
+        let folder = Folder::new("led-linearize");
+        let scene = SCENE.replace("position = [-0.2, -0.03, 0.05]", "position = [-0.5, 0.2, 0.05]");
+        folder.write("scene.toml", &scene);
+        folder.write("hand.csv", &hand(true));
+        let controls = ["--controls", "hand.csv", "--steps", "3", "-o", "l.json"];
+        let output = folder.run(&[&["linearize", "scene.toml"], &controls[..]].concat());
+        assert!(output.status.success(), "{output:?}");
+        let found: Value = serde_json::from_str(&folder.read("l.json")).unwrap();
+        let meta = &found["meta"];
+        let texts = |key: &str| -> Vec<&str> {
+            meta[key].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+        };
+        let set = ["vx", "vy", "vz", "wx", "wy", "wz"].map(|field| format!("hand/set_{field}"));
+        assert_eq!(texts("input_names"), set);
+        assert_eq!(texts("input_units"), ["m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"]);
+        let first: Vec<f64> = (0..3).map(|k| found["x"][0][k].as_f64().unwrap()).collect();
+        assert_eq!(first, [-0.2, -0.03, 0.05]);
+        let speed = found["u"][0][0].as_f64().unwrap();
+        assert!((speed - 1.25 * 0.02).abs() < 1e-12, "{speed}");
+    }
+
     #[test]
     fn poses_that_are_not_whole_are_refused() {
         let folder = Folder::new("led-refused");

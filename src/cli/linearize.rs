@@ -93,14 +93,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ["none"] => Vec::new(),
         _ => model.with_weights_named(&arguments.parameters),
     };
+    let controlled = model.nu() > 0 || model.bodies.iter().any(|body| body.joint.prescribed);
     let selected = arguments
         .inputs
         .clone()
-        .unwrap_or_else(|| vec![if model.nu() > 0 { "controls" } else { "forces" }.to_string()]);
+        .unwrap_or_else(|| vec![if controlled { "controls" } else { "forces" }.to_string()]);
     let controls = match &arguments.controls {
         Some(path) => Some(Controls::load(path, model)?),
         None => None,
     };
+    let mut start = state.clone();
+    if let Some(controls) = &controls {
+        controls.place(&mut start);
+    }
     let result = match &arguments.trajectory {
         Some(path) => {
             let trajectory = Trajectory::load(path, model)?;
@@ -121,7 +126,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             if let Some(controls) = &controls {
                 linearizer.drive(controls);
             }
-            linearizer.rollout(state, steps, |done| progress.set(done))?
+            linearizer.rollout(&start, steps, |done| progress.set(done))?
         }
     };
     let result = result.expressed(convention, model, &scene_name)?;

@@ -273,6 +273,8 @@ fn speed(model: &Model, name: &str) -> &'static str {
 
 fn force_unit(model: &Model, name: &str) -> &'static str {
     match field(name) {
+        "set_vx" | "set_vy" | "set_vz" => "m/s",
+        "set_wx" | "set_wy" | "set_wz" => "rad/s",
         "f" if slides(model, name) => "N",
         "fx" | "fy" | "fz" => "N",
         _ => "N m",
@@ -290,8 +292,8 @@ fn conventions(convention: Convention) -> Value {
         "difference": "dx is taken at x[k], dx+ at f[k]. In the convention stiction, x (+) dx adds translations \
             and velocities and turns R into R exp([dr]x), the turn multiplied on the right; y (-) x is its \
             inverse, with dr = log(R_x' R_y)",
-        "input": "u, numbers as in `input_names`, constant over the step: generalised forces along velocities \
-            and controls of actuators. What is not in u is as the scene or the file of controls has it",
+        "input": "u, numbers as in `input_names`, constant over the step: generalised forces along velocities, \
+            velocities that are prescribed, and controls of actuators. What is not in u is as the scene or the file of controls has it",
         "parameters": "p, each by itself: a change of mass or size leaves the inertia (about the \
             centre of mass, along the body axes) as it is. kg, m, kg m^2, m/s^2; mu and \
             restitution without unit",

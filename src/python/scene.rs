@@ -27,7 +27,8 @@ type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 /// unit quaternion w, x, y, z from body to world, v the velocity of the origin in the world (m/s) and the angular
 /// velocity in the body (rad/s); of a joint with one coordinate q is the angle or distance and v its rate.
 /// Tangent vectors dx = [dq; dv] have 2 nv numbers: of a free body a shift in the world (m) and a rotation vector
-/// in the body (rad). u are the selected inputs, constant over the step: controls, or forces (N) and torques (N m).
+/// in the body (rad). u are the selected inputs, constant over the step: controls, velocities that are prescribed (m/s, rad/s), or forces (N)
+/// and torques (N m).
 /// p are the selected parameters.
 ///
 /// Arrays may be of any real numbers, lists too; results are float64. All take leading axes, as in NumPy: a batch is
@@ -140,7 +141,7 @@ impl Scene {
         lock(py, &self.transition).scene().model.parameter_names()
     }
 
-    /// Names of all inputs there are to select: forces, then controls.
+    /// Names of all inputs there are to select: forces or velocities that are prescribed, then controls.
     #[getter]
     fn all_input_names(&self, py: Python) -> Vec<String> {
         lock(py, &self.transition).scene().model.input_names()

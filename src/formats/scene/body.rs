@@ -12,7 +12,6 @@ use crate::table::Table;
 
 const FIELDS: [&str; 16] = [
     "name",
-    "prescribed",
     "mass",
     "inertia",
     "center_of_mass",
@@ -27,6 +26,7 @@ const FIELDS: [&str; 16] = [
     "torque",
     "drag",
     "visual",
+    "prescribed",
 ];
 
 /// Reads a body whose name is known.
