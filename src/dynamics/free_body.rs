@@ -32,7 +32,7 @@ pub(super) const PRESCRIBED_ROOT: f64 = 1e30;
 
 /// A body at the start of a step, and its velocity at the end if nothing touches it.
 ///
-/// One whose velocity is prescribed has that as its velocity without contact, and the mass of [`PRESCRIBED_ROOT`]: conditions and
+/// One whose velocity is prescribed has that as its velocity without contact, and a mass of 1e60 kg: conditions and
 /// their derivatives need not know of it.
 #[derive(Clone, Debug)]
 pub struct FreeBody<T> {
