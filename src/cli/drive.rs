@@ -62,7 +62,7 @@ impl DriveOptions {
             None => None,
         };
         if let Some(controls) = &controls {
-            controls.place(&mut scene.state);
+            controls.place(&scene.model, &mut scene.state);
         }
         let model = &scene.model;
         for (option, gain) in [("--kp", self.kp), ("--kd", self.kd)] {

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     };
     let mut start = state.clone();
     if let Some(controls) = &controls {
-        controls.place(&mut start);
+        controls.place(model, &mut start);
     }
     let result = match &arguments.trajectory {
         Some(path) => {
@@ -113,9 +113,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             let mut progress = Progress::new(trajectory.states.len(), arguments.json);
             let name = path.display().to_string();
             let mut linearizer = Linearizer::new(&name, system, &scene.inputs, &selected, &names)?;
-            if let Some(controls) = &controls {
-                linearizer.drive(controls);
-            }
+            // What is led goes as in the trajectory, where nothing else is said.
+            let along = Controls::along(&trajectory, model);
+            linearizer.drive(controls.as_ref().unwrap_or(&along));
             linearizer.states(&trajectory, |done| progress.set(done))?
         }
         None => {

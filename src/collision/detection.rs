@@ -71,7 +71,7 @@ fn smoothing_reach<T: Real>(system: &System<T>) -> f64 {
     if settings.smoothing == 0.0 {
         return 0.0;
     }
-    let moving = (0..model.bodies.len()).filter(|&body| model.bodies[body].tree.is_some());
+    let moving = (0..model.bodies.len()).filter(|&body| model.gives_way(Some(body)));
     let masses = moving.map(|body| parameters.mass(model, body).value()).filter(|&mass| mass > 0.0);
     let gravity = parameters.gravity().map(|x| x.value()).norm().max(1.0);
     (100.0 * settings.smoothing / (masses.fold(f64::INFINITY, f64::min) * gravity)).min(1.0)

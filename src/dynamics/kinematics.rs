@@ -286,10 +286,10 @@ impl<T: Real> Kinematics<T> {
         a.at(&arm) + v.angular.cross(&v.at(&arm))
     }
 
-    /// Kinetic energy of all bodies, J.
+    /// Kinetic energy of all bodies, J; as all sums over bodies without those whose velocity is prescribed, which have no mass.
     pub fn kinetic_energy(&self) -> T {
         let twice = |body: &BodyKinematics<T>| body.velocity.dot(&(body.inertia * body.velocity));
-        self.moving().fold(T::zero(), |sum, body| sum + twice(body)) * 0.5
+        self.weighing().fold(T::zero(), |sum, body| sum + twice(body)) * 0.5
     }
 
     /// Energy of the bodies in gravity, J, zero at the origin of the world.
@@ -299,7 +299,7 @@ impl<T: Real> Kinematics<T> {
 
     /// Mass of all bodies that move, kg.
     pub fn mass(&self) -> T {
-        self.moving().fold(T::zero(), |sum, body| sum + body.inertia.mass)
+        self.weighing().fold(T::zero(), |sum, body| sum + body.inertia.mass)
     }
 
     /// Centre of mass of all bodies that move, in the world, m. NaN if they have no mass.
@@ -319,7 +319,7 @@ impl<T: Real> Kinematics<T> {
 
     /// Momentum of all bodies, in the world about its origin.
     pub fn momentum(&self) -> Force<T> {
-        self.moving().fold(Force::zero(), |sum, body| {
+        self.weighing().fold(Force::zero(), |sum, body| {
             sum + (body.inertia * body.velocity).about(&-body.origin)
         })
     }
@@ -329,8 +329,10 @@ impl<T: Real> Kinematics<T> {
     pub fn center_of_mass_jacobian(&self, jacobian: &mut [T]) {
         jacobian.fill(T::zero());
         let scale = self.mass().recip();
-        for body in 0..self.bodies.len() {
-            self.add_momentum(body, scale, jacobian);
+        for (body, link) in self.links.bodies.iter().enumerate() {
+            if link.weighs {
+                self.add_momentum(body, scale, jacobian);
+            }
         }
     }
 
@@ -356,14 +358,14 @@ impl<T: Real> Kinematics<T> {
         }
     }
 
-    /// The bodies that move.
-    fn moving(&self) -> impl Iterator<Item = &BodyKinematics<T>> {
-        self.bodies.iter().zip(&self.links.bodies).filter(|(_, link)| link.moves).map(|(b, _)| b)
+    /// The bodies that move and have a mass.
+    fn weighing(&self) -> impl Iterator<Item = &BodyKinematics<T>> {
+        self.bodies.iter().zip(&self.links.bodies).filter(|(_, link)| link.weighs).map(|(b, _)| b)
     }
 
     /// Mass times position of all bodies that move.
     fn moment(&self) -> Vector3<T> {
-        self.moving().fold(Vector3::zeros(), |sum, body| sum + world_moment(body))
+        self.weighing().fold(Vector3::zeros(), |sum, body| sum + world_moment(body))
     }
 }
 

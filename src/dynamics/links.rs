@@ -20,6 +20,8 @@ pub(super) struct Link {
     pub last: usize,
     /// Whether it moves.
     pub moves: bool,
+    /// Whether it does and has a mass: what is prescribed has none.
+    pub weighs: bool,
     /// How many of the first velocities of its joint are along axes fixed in the world (free joints: 3).
     /// The axes of all others move with the body.
     pub fixed_axes: usize,
@@ -63,7 +65,9 @@ impl Links {
             let above = if parent == NONE { NONE } else { self.bodies[parent].last };
             let last = if nv > 0 { v + nv - 1 } else { above };
             let fixed_axes = if nv == 6 { 3 } else { 0 };
-            let link = Link { parent, v, nv, last, moves: body.tree.is_some(), fixed_axes };
+            let moves = body.tree.is_some();
+            let weighs = moves && !body.joint.prescribed;
+            let link = Link { parent, v, nv, last, moves, weighs, fixed_axes };
             match self.bodies.get_mut(i) {
                 Some(known) => {
                     changed |= *known != link;

@@ -52,13 +52,17 @@ impl<T: Real> StateForces<T> {
         }
         self.push(model, parameters, inputs);
         self.brake(model, parameters, state, duration);
+        if !model.learned.is_empty() {
+            self.learned(model, parameters, state);
+        }
         // What is prescribed goes as it does whatever pulls at it.
         for tree in (0..model.trees.len()).filter(|&tree| model.is_prescribed_tree(tree)) {
             self.forces[model.trees[tree].v.clone()].fill(T::zero());
         }
-        if model.learned.is_empty() {
-            return;
-        }
+    }
+
+    /// Adds the learned terms.
+    fn learned(&mut self, model: &Model, parameters: &Parameters<T>, state: &State<T>) {
         self.damping.resize(model.nv(), T::zero());
         let mut passes = std::mem::take(&mut self.passes);
         passes.resize_with(model.learned.len(), Pass::default);

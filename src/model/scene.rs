@@ -163,6 +163,9 @@ impl Scene {
         }
         if let Some(v) = &found.v {
             self.state.v.clone_from(v);
+            for k in (0..v.len()).filter(|&k| self.model.is_prescribed_velocity(k)) {
+                self.inputs[k] = v[k];
+            }
         }
         if let Some(controls) = &found.controls {
             let first = self.model.nv();

@@ -4,6 +4,7 @@ use super::oddity::{Implausible, Oddity};
 use super::step_report::StepReport;
 use super::workspace::Workspace;
 use crate::ad::Real;
+use crate::argmin::ContactData;
 use crate::model::{Model, Solid, System};
 use crate::state::State;
 
@@ -69,7 +70,13 @@ fn energy<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Impla
         let data = node.data(inputs);
         let (mut free, mut left, mut most, mut inertia) = (0.0, 0.0, 0.0, 0.0);
         let mut body = 0;
+        let led = |place: usize| model.is_prescribed_tree(island.trees[place]);
+        // What is led takes along what it touches, and gives as much energy as that needs.
+        let taken = |i: usize| surface_speed(&data, i, led, outputs);
         for (place, &tree) in island.trees.iter().enumerate() {
+            if led(place) {
+                continue;
+            }
             let (l, range) = (data.factor(place), data.rows.tree(place));
             free += kinetic_energy(l, &data.free[range.clone()]);
             let own = kinetic_energy(l, &outputs[range.clone()]);
@@ -84,6 +91,7 @@ fn energy<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Impla
         let gravity = parameters.gravity().map(|x| x.value());
         let fall = gravity.norm() * settings.time_step;
         let asked = data.target.iter().map(|target| target.value().abs()).sum::<f64>();
+        let asked = asked + (0..data.blocks().len()).map(taken).sum::<f64>();
         let given = free + 0.5 * inertia * (asked * asked + fall * fall);
         if left <= MOST_ENERGY * given {
             continue;
@@ -96,7 +104,7 @@ fn energy<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Impla
             block.add_times(data.row(i, 0), T::one(), &mut row);
             data.solve_factor(&mut row);
             let moved = row.iter().map(|x| x.value() * x.value()).sum::<f64>();
-            let target = data.target[i].value();
+            let target = data.target[i].value().abs() + taken(i);
             0.5 * target * target / moved.max(LEAST_MOVED / inertia)
         });
         let given = given + of.sum::<f64>();
@@ -105,6 +113,27 @@ fn energy<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Impla
         }
     }
     None
+}
+
+/// How fast the trees that are led go where a block of rows touches them, along all of its rows, m/s.
+fn surface_speed<T: Real>(
+    data: &ContactData<T>,
+    i: usize,
+    led: impl Fn(usize) -> bool,
+    velocities: &[T],
+) -> f64 {
+    let block = &data.blocks()[i];
+    let along = |r: usize| {
+        let row = data.row(i, r);
+        let own = block.parts().filter(|(tree, _)| led(*tree));
+        own.map(|(tree, part)| {
+            let velocities = &velocities[data.rows.tree(tree)];
+            let entries = row[part].iter().zip(velocities);
+            entries.map(|(x, v)| x.value() * v.value()).sum::<f64>()
+        })
+        .sum::<f64>()
+    };
+    (0..block.rows).map(|r| along(r).abs()).sum()
 }
 
 /// |L' v|² / 2

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Trajectory;
 use super::column_names::{Number, TIME, by_name};
 use super::input_names::{input_named, known_inputs};
 use super::prescribed_motion::velocities_between;
@@ -21,24 +22,25 @@ use crate::state::{NQ, NV, State, unit_quaternion};
 /// has their mean.
 ///
 /// A body whose velocity is prescribed can have poses in its place (`body/px`, `py`, `pz`, with or without `qw`, `qx`, `qy`, `qz`): it
-/// goes from one to the next in straight and even motion, and stands still after the last.
+/// goes from one to the next in straight and even motion, and stands still before the first and after the last. Where all three velocities
+/// along, or about, the axes have columns as well, as in archives of motions, these count, and of the poses the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Controls {
     begin: f64,
     /// Which inputs of a step there are, and what they are over time.
     signals: Vec<(usize, Signal)>,
-    /// Where the numbers of bodies that are led along poses start in a configuration, and these over time.
-    led: Vec<(usize, Poses)>,
+    /// The bodies that are led along poses.
+    led: Vec<Led>,
 }
 
-/// Poses over time.
-type Poses = Vec<(f64, [f64; NQ])>;
-
 /// A body that is led along poses, and their columns.
+#[derive(Clone, Debug, PartialEq)]
 struct Led {
     body: usize,
     columns: [Option<usize>; NQ],
-    poses: Poses,
+    /// Of its velocities, whether they have columns themselves.
+    set: [bool; NV],
+    poses: Vec<(f64, [f64; NQ])>,
 }
 
 impl Led {
@@ -114,19 +116,38 @@ impl Controls {
             .iter()
             .zip(known)
             .filter_map(|(&(_, place), known)| Some((place, Signal::new(known, Between::Held)?)));
-        let mut controls = Controls { begin, signals: signals.collect(), led: Vec::new() };
-        for Led { body, poses, .. } in led {
-            let joint = &model.bodies[body].joint;
-            let Some(velocities) = velocities_between(poses.iter().copied()) else { continue };
-            controls.signals.extend((joint.v..).zip(velocities));
-            controls.led.push((joint.q, poses));
+        let mut signals: Vec<(usize, Signal)> = signals.collect();
+        for Led { body, poses, columns, set } in &led {
+            let joint = &model.bodies[*body].joint;
+            let velocities = velocities_between(begin, poses.iter().copied());
+            let velocities = velocities.into_iter().flatten().enumerate();
+            let turned = columns[3].is_some();
+            let led = velocities.filter(|&(k, _)| !set[k] && (k < 3 || turned));
+            signals.extend(led.map(|(k, signal)| (joint.v + k, signal)));
         }
-        Ok(controls)
+        Ok(Controls { begin, signals, led })
     }
 
-    /// Puts bodies that are led along poses where they are at the start of the simulation, at 0 s.
-    pub fn place(&self, state: &mut State<f64>) {
-        for (q, poses) in &self.led {
+    /// The controls that lead bodies whose velocity is prescribed along a motion, as far as it was recorded.
+    pub fn along(trajectory: &Trajectory, model: &Model) -> Controls {
+        let prescribed = (0..model.bodies.len()).filter(|&body| model.is_prescribed(body));
+        let clock = |frame: usize| trajectory.times[frame];
+        let signals = prescribed
+            .flat_map(|body| trajectory.velocities_of_led(&model.bodies[body].joint, clock));
+        let begin = trajectory.times.first().copied().unwrap_or(0.0);
+        Controls { begin, signals: signals.collect(), led: Vec::new() }
+    }
+
+    /// Puts bodies that are led along poses where they are at the start of the simulation, at 0 s, and gives those whose velocity is
+    /// prescribed the one that they begin with.
+    pub fn place(&self, model: &Model, state: &mut State<f64>) {
+        for (place, signal) in &self.signals {
+            if model.is_prescribed_velocity(*place) {
+                state.v[*place] = signal.held_mean(0.0, 2.0 * SAME_TIME);
+            }
+        }
+        for Led { body, poses, columns, .. } in &self.led {
+            let q = model.bodies[*body].joint.q;
             // The first is not later.
             let next = poses.partition_point(|&(time, _)| time <= SAME_TIME);
             let (Some(&(begin, from)), to) = (poses.get(next.saturating_sub(1)), poses.get(next))
@@ -141,7 +162,8 @@ impl Controls {
                 let way = log(product(conjugate(turn(&from)), turn(&to))) * share;
                 pose[3..].copy_from_slice(&product(turn(&from), exp(way)));
             }
-            state.q[*q..q + NQ].copy_from_slice(&pose);
+            let known = if columns[3].is_some() { NQ } else { 3 };
+            state.q[q..q + known].copy_from_slice(&pose[..known]);
         }
     }
 
@@ -189,11 +211,17 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
     Ok((time, columns))
 }
 
-/// The bodies whose velocity is prescribed that have poses in a file, and no velocities among the inputs there.
+/// The bodies whose velocity is prescribed that have poses in a file. `inputs`: the columns of inputs.
 fn led(file: &RecordingFile, model: &Model, inputs: &[(usize, usize)]) -> Result<Vec<Led>, Error> {
     let prescribed = (0..model.bodies.len()).filter(|&body| model.is_prescribed(body));
-    let mut found: Vec<Led> =
-        prescribed.map(|body| Led { body, columns: [None; NQ], poses: Vec::new() }).collect();
+    let mut found: Vec<Led> = prescribed
+        .map(|body| {
+            let v = model.bodies[body].joint.v;
+            let set = |k: usize| inputs.iter().any(|&(_, place)| place == v + k);
+            let set = std::array::from_fn(set);
+            Led { body, columns: [None; NQ], set, poses: Vec::new() }
+        })
+        .collect();
     for (column, name) in file.columns().enumerate() {
         let Some(Number::Q(place)) = by_name(model, name).map(|known| known.number) else {
             continue;
@@ -205,12 +233,8 @@ fn led(file: &RecordingFile, model: &Model, inputs: &[(usize, usize)]) -> Result
             }
         }
     }
-    found.retain(|Led { body, columns, .. }| {
-        let v = model.bodies[*body].joint.v;
-        let set = |&(_, place): &(usize, usize)| (v..v + NV).contains(&place);
-        columns.iter().any(Option::is_some) && !inputs.iter().any(set)
-    });
-    for Led { body, columns, .. } in &found {
+    found.retain(|Led { columns, .. }| columns.iter().any(Option::is_some));
+    for Led { body, columns, set, .. } in &found {
         let missing = |part: std::ops::Range<usize>| columns[part].contains(&None);
         let turned = columns[3..].iter().any(Option::is_some);
         if missing(0..3) || turned && missing(3..NQ) {
@@ -219,6 +243,16 @@ fn led(file: &RecordingFile, model: &Model, inputs: &[(usize, usize)]) -> Result
                 model.bodies[*body].name
             );
             return Err(file.header_error("", message));
+        }
+        let parts = [(true, &set[..3], "v"), (turned, &set[3..], "w")];
+        for (_, own, kind) in parts.into_iter().filter(|(led, ..)| *led) {
+            if own.contains(&true) && own.contains(&false) {
+                let message = format!(
+                    "{} is led along poses: of set_{kind}x, set_{kind}y and set_{kind}z there must be none, or all, which count more",
+                    model.bodies[*body].name
+                );
+                return Err(file.header_error("", message));
+            }
         }
     }
     Ok(found)

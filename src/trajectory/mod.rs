@@ -37,7 +37,6 @@ pub use file_columns::NamedFile;
 pub use files::{expand, expand_all};
 pub use header::{Understood, understand};
 pub use input_names::{input_named, known_inputs, quantity_of};
-pub(crate) use prescribed_motion::velocities_between;
 pub use recorded::{Known, Recorded};
 pub use recorded_frames::RecordedFrames;
 pub use recording_file::RecordingFile;

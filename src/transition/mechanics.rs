@@ -53,7 +53,8 @@ impl Transition {
         Ok(jacobian)
     }
 
-    /// The mass matrix M, nv x nv, with the armature of joints.
+    /// The mass matrix M, nv x nv, with the armature of joints. Of a velocity that is prescribed it is 1 on the diagonal, so that M has
+    /// an inverse.
     ///
     /// # Errors
     /// As [`pose`](Self::pose).
@@ -74,7 +75,8 @@ impl Transition {
         Ok(dense)
     }
 
-    /// The generalised forces at which nothing accelerates, nv numbers: gravity, centrifugal and Coriolis forces.
+    /// The generalised forces at which nothing accelerates, nv numbers: gravity, centrifugal and Coriolis forces; 0 along velocities that
+    /// are prescribed.
     ///
     /// # Errors
     /// As [`pose`](Self::pose).
@@ -82,11 +84,12 @@ impl Transition {
         let kinematics = self.kinematics(x)?;
         let mut forces = vec![0.0; self.nv()];
         bias(&self.values, &kinematics, &mut Rnea::default(), &mut forces);
+        self.clear_prescribed(&mut forces);
         Ok(forces)
     }
 
     /// The generalised forces that give these accelerations, nv numbers: M a + bias. Contacts, motors, springs and damping are
-    /// not among them.
+    /// not among them; 0 along velocities that are prescribed.
     ///
     /// # Errors
     /// As [`pose`](Self::pose).
@@ -96,7 +99,16 @@ impl Transition {
         let mut forces = vec![0.0; self.nv()];
         let (model, scratch) = (&self.scene.model, &mut Rnea::default());
         inverse_dynamics(model, &self.values, &kinematics, acceleration, scratch, &mut forces);
+        self.clear_prescribed(&mut forces);
         Ok(forces)
+    }
+
+    /// No force is along a velocity that is prescribed.
+    fn clear_prescribed(&self, forces: &mut [f64]) {
+        let model = &self.scene.model;
+        for tree in (0..model.trees.len()).filter(|&tree| model.is_prescribed_tree(tree)) {
+            forces[model.trees[tree].v.clone()].fill(0.0);
+        }
     }
 
     /// The energy of motion, and that in gravity (zero at the origin of the world), J.

@@ -77,9 +77,8 @@ impl<'a> StepProgram<'a> {
         let System { model, parameters, settings } = system;
         let (mut names, slots): (Vec<String>, Vec<usize>) = model.named_slots().into_iter().unzip();
         let mut variables: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
-        // Position, rotation (body frame), velocity, angular velocity; force, torque. Of a joint with
-        // one coordinate itself, its rate, its force.
-        for (letters, one) in [(["p", "r"], "q"), (["v", "w"], "v"), (["f", "t"], "f")] {
+        // Position, rotation (body frame), velocity, angular velocity. Of a joint with one coordinate itself, its rate.
+        for (letters, one) in [(["p", "r"], "q"), (["v", "w"], "v")] {
             for Body { name, joint, .. } in &model.bodies {
                 let letters = match joint.kind.coordinates() {
                     None => &[][..],
@@ -95,8 +94,7 @@ impl<'a> StepProgram<'a> {
                 }
             }
         }
-        names.extend(model.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
-        names.extend(model.pushes.iter().map(|push| format!("{}/u", push.name)));
+        names.extend(model.input_names());
         variables.resize(slots.len() + 2 * model.nv(), 0.0);
         variables.extend(inputs);
         let mut program = StepProgram {
@@ -117,8 +115,8 @@ impl<'a> StepProgram<'a> {
     }
 
     /// The names of the variables: those of the parameters; `body/px` and so on, `r` (rotation, rad,
-    /// body frame), `v`, `w` for the initial state; `f`, `t` for forces and torques; `q`, `v`, `f` of joints with one
-    /// coordinate; `u` of actuators.
+    /// body frame), `v`, `w` for the initial state, `q`, `v` of joints with one coordinate; and those of the
+    /// [inputs](Model::input_names).
     pub fn names(&self) -> &[String] {
         &self.names
     }

@@ -336,8 +336,14 @@ impl Surface {
     }
 }
 
+/// How long the axes are by which a body is seen that is led and has no shape, m.
+const REACH_OF_LED: f64 = 0.1;
+
 /// How far the box of uniform density reaches that has the mass and the inertia of a body: from its centre to a corner, m.
 fn inertia_reach(model: &Model, parameters: &Parameters<f64>, body: usize) -> f64 {
+    if model.is_prescribed(body) {
+        return REACH_OF_LED;
+    }
     // Half extents h: I_xx + I_yy + I_zz = 2 m (h_x² + h_y² + h_z²) / 3
     let trace = parameters.inertia(model, body).trace();
     (1.5 * trace / parameters.mass(model, body)).max(0.0).sqrt()

@@ -26,6 +26,8 @@ const MOST_ITERATIONS: usize = 1000;
 const ROUNDING: f64 = 1e-9;
 /// The most it pulls, in weights of the tree at 9.81 m/s².
 const MOST_PULL: f64 = 20.0;
+/// The ends of sliders of velocities that are prescribed, m/s or rad/s.
+const MOST_LED: f64 = 2.0;
 
 /// What is asked of a simulation that is looked at. Everything may be left out.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -181,9 +183,14 @@ impl Live {
     pub fn controls(&self) -> LiveControls {
         let Scene { model, parameters, inputs, .. } = &self.scene;
         let names = model.input_names();
-        let controls = names.iter().zip(inputs).enumerate().skip(model.nv());
+        let controls = names.iter().zip(inputs).enumerate();
+        let controls = controls
+            .filter(|&(place, _)| place >= model.nv() || model.is_prescribed_velocity(place));
         let inputs = controls.map(|(place, (name, &value))| {
-            let [lower, upper] = self.input_range(place - model.nv());
+            let [lower, upper] = match place.checked_sub(model.nv()) {
+                Some(control) => self.input_range(control),
+                None => [-MOST_LED, MOST_LED],
+            };
             LiveNumber {
                 name: name.clone(),
                 value,
@@ -418,6 +425,12 @@ impl Live {
     fn pull(&mut self, pull: &Pull) -> Result<Vector3<f64>, String> {
         let Scene { model, parameters, state, settings, .. } = &self.scene;
         let body = self.bodies[pull.body];
+        if model.is_prescribed(body) {
+            let name = &model.bodies[body].name;
+            return Err(format!(
+                "pull: the velocity of {name:?} is prescribed, so that no force moves it: set {name}/set_vx and so on"
+            ));
+        }
         let kinematics = &mut self.kinematics;
         kinematics.update(model, parameters, state);
         let (crba, matrix, factor) = &mut self.mass;

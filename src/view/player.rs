@@ -102,7 +102,9 @@ impl Live {
         let clip = Clip { name: page.title.to_string(), tracks: vec![recorder.finish()] };
         let mass =
             |tree: &Tree| tree.bodies.iter().map(|&k| parameters.mass(model, k)).sum::<f64>();
-        let heaviest = model.trees.iter().map(mass).fold(0.0, f64::max);
+        let trees = model.trees.iter().enumerate();
+        let weighing = trees.filter(|&(tree, _)| !model.is_prescribed_tree(tree));
+        let heaviest = weighing.map(|(_, tree)| mass(tree)).fold(0.0, f64::max);
         let weight = heaviest * parameters.gravity().norm();
         let playback = Playback { drawing, clips: vec![clip] };
         let mut data = LiveData {

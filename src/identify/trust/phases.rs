@@ -13,7 +13,7 @@ use crate::identify::residuals::{
     Measurement, ROUNDING, StepInputs, replay, residual_count_at, residuals,
 };
 use crate::identify::search::Fit;
-use crate::model::{JointKind, Model, Parameters, System};
+use crate::model::{JointKind, Model, Parameters, System, Tree};
 use crate::simulation::Rollout;
 use crate::state::State;
 
@@ -261,9 +261,16 @@ impl<'a> Watcher<'a> {
     fn new(system: System<'a, f64>) -> Self {
         let System { model, parameters, settings } = system;
         let mass = |bodies: &[usize]| bodies.iter().map(|&b| parameters.mass(model, b)).sum();
+        // What is led is never the lightest.
+        let heavy = |tree: usize| model.is_prescribed_tree(tree);
+        let trees = model.trees.iter().enumerate();
+        let of = |(index, tree): (usize, &Tree)| match heavy(index) {
+            true => f64::INFINITY,
+            false => mass(&tree.bodies),
+        };
         Watcher {
             model,
-            masses: model.trees.iter().map(|tree| mass(&tree.bodies)).collect(),
+            masses: trees.map(of).collect(),
             threshold: STRIKES * parameters.gravity().norm() * settings.time_step,
             touching: Default::default(),
             touched: false,
@@ -296,7 +303,8 @@ impl<'a> Watcher<'a> {
             return Phase::Slide;
         }
         let mut phase = Phase::Rest;
-        for (index, tree) in self.model.trees.iter().enumerate() {
+        let trees = self.model.trees.iter().enumerate();
+        for (index, tree) in trees.filter(|&(index, _)| !self.model.is_prescribed_tree(index)) {
             let own = |&b: &usize| self.model.bodies[b].tree == Some(index);
             let touches = contacts.iter().any(|contact| contact.bodies.iter().flatten().any(own));
             let kind = tree.bodies.first().map(|&body| self.model.bodies[body].joint.kind);

@@ -127,6 +127,11 @@ impl Subject {
     pub fn track(&self, scene: &Scene, recording: &Trajectory) -> Option<Track> {
         let joint = &scene.model.bodies[self.body].joint;
         let Trajectory { times, states, recorded, .. } = recording;
+        // Nobody knows where what was not recorded is, and whether it pushes.
+        let unseen = |&(q, _): &(usize, f64)| recorded.q[q..q + 3].contains(&false);
+        if self.others.iter().any(unseen) {
+            return None;
+        }
         let round = |part: &Part| part.shape == Shape::Sphere && part.position == Vector3::zeros();
         let turns = recorded.q.get(joint.q + 3..joint.q + 7)?.iter().all(|&known| known);
         let placed = recorded.q.get(joint.q..joint.q + 3)?.iter().all(|&known| known);

@@ -1,12 +1,17 @@
 //! Bodies whose velocity is prescribed: what they carry and push, and that nothing moves them.
 
+#[cfg(feature = "cli")]
+mod recorded;
+
 use approx::assert_abs_diff_eq;
 use stiction::Scene;
 use stiction::assemble::Description;
+use stiction::dynamics::Kinematics;
 use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 use stiction::model::{Integrator, Model};
 use stiction::simulation::Rollout;
 use stiction::state::State;
+use stiction::transition::Transition;
 
 use crate::agreement::step_derivatives_agree;
 use crate::linearize::adjoint::{compare, compare_rollouts};
@@ -177,8 +182,7 @@ fn what_is_tied_to_a_led_body_follows() {
     let mut rollout = Rollout::new(scene.system(), scene.state.clone());
     rollout.advance(100, &scene.inputs);
     assert_eq!(rollout.report.unsolved, 0);
-    let kinematics =
-        stiction::dynamics::Kinematics::new(&scene.model, &scene.parameters, &rollout.state);
+    let kinematics = Kinematics::new(&scene.model, &scene.parameters, &rollout.state);
     let lower = scene.model.bodies.iter().position(|body| body.name == "lower").unwrap();
     let target = scene.model.bodies.iter().position(|body| body.name == "target").unwrap();
     let hand = &kinematics.bodies[lower];
@@ -334,197 +338,109 @@ fn a_scene_of_led_bodies_is_written_and_read_again() {
     assert!(forces.len() == scene.model.nv() - 12 && forces.iter().all(|k| !own.contains(k)));
 }
 
-/// A hand that comes to a box off its middle, slips along it as it pushes, and stops; and the box slides on.
-#[cfg(feature = "cli")]
-mod recorded {
-    use std::fmt::Write;
-
-    use serde_json::Value;
-
-    use crate::folder::Folder;
-    use crate::program::{refuses, succeeds};
-
-    const SCENE: &str = "[simulation]
-time_step = 0.005
-[[half_space]]
-name = 'floor'
-normal = [0, 0, 1]
-[[body]]
-name = 'hand'
-prescribed = true
-position = [-0.2, -0.03, 0.05]
-shape = { sphere = 0.03 }
-[[body]]
-name = 'box'
-mass = 0.8
-position = [0, 0, 0.04]
-shape = { box = [0.08, 0.06, 0.04] }
-[[contact]]
-mu = 0.35
-[[contact]]
-pair = 'hand-box'
-mu = 0.25
-";
-
-    /// The hand over time: it speeds up to 1 m/s and stops within a step; a row each 20 ms.
-    fn hand(with_turns: bool) -> String {
-        let mut text = String::from("t,hand/px,hand/py,hand/pz");
-        text.push_str(if with_turns { ",hand/qw,hand/qx,hand/qy,hand/qz\n" } else { "\n" });
-        for k in 0..=40 {
-            let t = 0.02 * f64::from(k);
-            let way = if t < 0.4 { 1.25 * t * t } else { 0.2 };
-            write!(text, "{t},{},{},0.05", way - 0.2, 0.35 * way - 0.03).unwrap();
-            let half = 0.3 * t;
-            match with_turns {
-                true => writeln!(text, ",{},0,0,{}", half.cos(), half.sin()).unwrap(),
-                false => text.push('\n'),
-            }
-        }
-        text
+/// A spring that a network knows, from the hand to a box: the box feels it, the hand does not.
+#[test]
+fn learned_terms_move_what_they_tie_to_a_hand_and_not_the_hand() {
+    let text = "[simulation]
+        time_step = 0.01
+        gravity = [0, 0, 0]
+        [[body]]
+        name = 'hand'
+        prescribed = true
+        velocity = [0.1, 0, 0]
+        [[body]]
+        name = 'box'
+        mass = 2
+        position = [1, 0, 0]
+        shape = { sphere = 0.1 }
+        [[learned]]
+        name = 'spring'
+        kind = 'potential'
+        of = ['hand/px', 'box/px']
+        layers = [4]";
+    let text = text.replace("gravity = [0, 0, 0]", "");
+    let mut scene = scene(&format!("gravity = [0, 0, 0]\n{text}"));
+    let names = scene.model.parameter_names();
+    for (k, name) in names.iter().filter(|name| name.contains("/weights/")).enumerate() {
+        let slot = scene.model.parameter(name).unwrap().slots[0];
+        scene.parameters.values[slot] = 0.7 * (1.0 + 2.3 * k as f64).sin();
     }
+    let state = after(&scene, 10);
+    assert_eq!(velocity(&scene.model, &state, 0), [0.1, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert!(velocity(&scene.model, &state, 1)[0].abs() > 1e-4);
+    step_derivatives_agree("learned", &scene, 3);
+}
 
-    fn simulated(folder: &Folder) {
-        folder.write("scene.toml", SCENE);
-        folder.write("hand.csv", &hand(true));
-        succeeds(&folder.run(&[
-            "simulate",
-            "scene.toml",
-            "--controls",
-            "hand.csv",
-            "--steps",
-            "160",
-            "-o",
-            "run.csv",
-            "--json",
-        ]));
-    }
+/// What is led has no mass: energy, momentum and centre of mass are those of all else, and no force is along its velocities.
+#[test]
+fn a_led_body_weighs_nothing() {
+    let led = scene(MOVING);
+    let without: String = MOVING
+        .split("[[")
+        .filter(|part| !part.contains("prescribed"))
+        .collect::<Vec<_>>()
+        .join("[[");
+    let others = scene(&without);
+    let [a, b] =
+        [&led, &others].map(|scene| Kinematics::new(&scene.model, &scene.parameters, &scene.state));
+    assert_eq!(a.mass(), b.mass());
+    assert_eq!(a.kinetic_energy(), b.kinetic_energy());
+    assert_eq!(a.potential_energy(&led.parameters), b.potential_energy(&others.parameters));
+    assert_eq!(a.center_of_mass(), b.center_of_mass());
+    assert_eq!(a.momentum().linear, b.momentum().linear);
+    let nv = led.model.nv();
+    let mut rows = vec![0.0; 3 * nv];
+    a.center_of_mass_jacobian(&mut rows);
+    let speed: f64 = rows[..nv].iter().zip(&led.state.v).map(|(row, v)| row * v).sum();
+    assert_abs_diff_eq!(speed, b.momentum().linear.x / b.mass(), epsilon = 1e-14);
+    let x = [&led.state.q[..], &led.state.v].concat();
+    let mut transition = Transition::new("led", std::sync::Arc::new(led.clone())).unwrap();
+    let v = led.model.bodies[0].joint.v;
+    assert_eq!(transition.bias(&x).unwrap()[v..v + 6], [0.0; 6]);
+    assert_eq!(transition.inverse_dynamics(&x, &vec![1.0; nv]).unwrap()[v..v + 6], [0.0; 6]);
+}
 
-    fn column(folder: &Folder, name: &str) -> Vec<f64> {
-        let text = folder.read("run.csv");
-        let place = text.lines().next().unwrap().split(',').position(|own| own == name).unwrap();
-        text.lines()
-            .skip(1)
-            .map(|row| row.split(',').nth(place).unwrap().parse().unwrap())
-            .collect()
+/// What takes along what it touches gives it energy, which is no oddity.
+#[test]
+fn what_is_taken_along_is_plausible() {
+    let belt = carried("velocity = [5, 0, 0]", "");
+    let throw = carried("velocity = [0, 0, 3]\nangular_velocity = [0, 1, 0]", "");
+    for scene in [belt, throw, scene(MOVING)] {
+        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+        rollout.advance(50, &scene.inputs);
+        assert_eq!(rollout.report.plausibility.steps, 0, "{:?}", rollout.report);
     }
+}
 
-    #[test]
-    fn a_body_is_led_along_the_poses_of_a_file() {
-        let folder = Folder::new("led-poses");
-        simulated(&folder);
-        let [x, qz, slid] = ["hand/px", "hand/qz", "box/px"].map(|name| column(&folder, name));
-        for k in 0..=40 {
-            let t = 0.02 * f64::from(k);
-            let way = if t < 0.4 { 1.25 * t * t } else { 0.2 };
-            let step = 4 * k as usize;
-            assert!((x[step] - (way - 0.2)).abs() < 1e-13, "{t}: {}", x[step]);
-            assert!((qz[step] - (0.3 * t).sin()).abs() < 1e-13, "{t}: {}", qz[step]);
-        }
-        // It slid on after the hand had stopped, and stopped.
-        assert!(slid[160] > slid[82] + 0.02 && (slid[160] - slid[155]).abs() < 1e-9);
-        // A motion that was written drives another one: the hand goes where it went.
-        succeeds(&folder.run(&[
-            "simulate",
-            "scene.toml",
-            "--controls",
-            "run.csv",
-            "--steps",
-            "160",
-            "-o",
-            "again.csv",
-            "--json",
-        ]));
-        let rows = |name: &str| -> Vec<Vec<f64>> {
-            let row = |row: &str| row.split(',').map(|x| x.parse().unwrap()).collect();
-            folder.read(name).lines().skip(1).map(row).collect()
-        };
-        for (a, b) in
-            rows("run.csv").into_iter().flatten().zip(rows("again.csv").into_iter().flatten())
-        {
-            assert!((a - b).abs() < 1e-6, "{a} {b}");
-        }
-    }
+#[test]
+fn a_keyframe_says_how_a_led_body_goes_on() {
+    let text = "[simulation]
+        time_step = 0.01
+        [[body]]
+        name = 'hand'
+        prescribed = true
+        velocity = [0.1, 0, 0]
+        [[keyframe]]
+        name = 'fast'
+        v = [1, 0, 0, 0, 0, 0.5]";
+    let mut scene = scene(text);
+    scene.start_at("fast", "scene.toml").unwrap();
+    let state = after(&scene, 10);
+    assert_eq!(velocity(&scene.model, &state, 0), [1.0, 0.0, 0.0, 0.0, 0.0, 0.5]);
+    assert_abs_diff_eq!(state.q[0], 0.1, epsilon = 1e-15);
+}
 
-    #[test]
-    fn friction_is_identified_from_a_recorded_push() {
-        let folder = Folder::new("led-identify");
-        simulated(&folder);
-        for start in ["recorded", "fitted"] {
-            folder.write(
-                "experiment.toml",
-                &format!(
-                    "scene = 'scene.toml'\ndata = ['run.csv']\ninitial_state = '{start}'\nprofiles = false\n\
-                     [noise]\nposition = 0.001\nrotation_deg = 0.2\n\
-                     [[parameter]]\nname = 'floor-box/mu'\nstart = 0.5\nlower = 0.05\nupper = 1\n\
-                     [[parameter]]\nname = 'hand-box/mu'\nstart = 0.5\nlower = 0.05\nupper = 1\n"
-                ),
-            );
-            // Which warns of recordings without noise.
-            let output = folder.run(&["identify", "experiment.toml", "--json"]);
-            assert!(output.status.success(), "{output:?}");
-            let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-            let parameters = found["parameters"].as_array().unwrap();
-            for (parameter, truth) in parameters.iter().zip([0.35, 0.25]) {
-                let value = parameter["value"].as_f64().unwrap();
-                assert!((value - truth).abs() < 1e-3, "{start}: {parameter}");
-            }
-        }
-    }
-
-    /// Velocities that are prescribed are u where nothing else is asked for, in their units, from where the poses begin.
-    #[test]
-    fn linearisations_are_in_what_leads() {
-        let folder = Folder::new("led-linearize");
-        let scene = SCENE.replace("position = [-0.2, -0.03, 0.05]", "position = [-0.5, 0.2, 0.05]");
-        folder.write("scene.toml", &scene);
-        folder.write("hand.csv", &hand(true));
-        let controls = ["--controls", "hand.csv", "--steps", "3", "-o", "l.json"];
-        let output = folder.run(&[&["linearize", "scene.toml"], &controls[..]].concat());
-        assert!(output.status.success(), "{output:?}");
-        let found: Value = serde_json::from_str(&folder.read("l.json")).unwrap();
-        let meta = &found["meta"];
-        let texts = |key: &str| -> Vec<&str> {
-            meta[key].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
-        };
-        let set = ["vx", "vy", "vz", "wx", "wy", "wz"].map(|field| format!("hand/set_{field}"));
-        assert_eq!(texts("input_names"), set);
-        assert_eq!(texts("input_units"), ["m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"]);
-        let first: Vec<f64> = (0..3).map(|k| found["x"][0][k].as_f64().unwrap()).collect();
-        assert_eq!(first, [-0.2, -0.03, 0.05]);
-        let speed = found["u"][0][0].as_f64().unwrap();
-        assert!((speed - 1.25 * 0.02).abs() < 1e-12, "{speed}");
-    }
-
-    #[test]
-    fn poses_that_are_not_whole_are_refused() {
-        let folder = Folder::new("led-refused");
-        folder.write("scene.toml", SCENE);
-        for (text, says) in [
-            ("t,hand/px,hand/py\n0,0,0\n".to_string(), "of which px, py and pz are needed"),
-            (
-                "t,hand/px,hand/py,hand/pz,hand/qw\n0,0,0,0,1\n".to_string(),
-                "all of qw, qx, qy and qz or none",
-            ),
-            (hand(true).replacen(",1,0,0,0", ",2,0,0,0", 1), "must be a unit quaternion"),
-            ("t,box/px\n0,0\n".to_string(), "there is no column beside t"),
-        ] {
-            folder.write("hand.csv", &text);
-            let output =
-                folder.run(&["simulate", "scene.toml", "--controls", "hand.csv", "--steps", "2"]);
-            refuses(&output, &[says]);
-        }
-        folder.write("hand.csv", &hand(false));
-        succeeds(&folder.run(&[
-            "simulate",
-            "scene.toml",
-            "--controls",
-            "hand.csv",
-            "--steps",
-            "8",
-            "-o",
-            "run.csv",
-            "--json",
-        ]));
-        assert!((column(&folder, "hand/px")[8] + 0.2 - 1.25 * 0.04 * 0.04).abs() < 1e-12);
-    }
+/// `gradcheck` calls inputs what they are.
+#[test]
+fn inputs_have_one_name() {
+    let scene = scene(MOVING);
+    let program = stiction::verify::StepProgram::new(
+        scene.system(),
+        &scene.state,
+        &scene.inputs,
+        &Default::default(),
+        1,
+    );
+    let names = program.names();
+    assert_eq!(names[names.len() - scene.inputs.len()..], scene.model.input_names());
 }
