@@ -190,6 +190,65 @@ fn derivatives_of_rounded_shapes_agree_in_all_ways() {
     }
 }
 
+/// The same shapes, smaller by a margin at which they touch: the same steps and derivatives, but that sizes of boxes shrink their radii.
+#[test]
+fn derivatives_within_margins_are_those_of_larger_shapes() {
+    // Their inertia would be another where it is that of the shape.
+    let own =
+        |mass: &str| format!("mass = {mass}\n    inertia = [1e-4, 1.2e-4, 1.5e-4]\n    shape");
+    let whole = ["0.4", "0.3", "0.2", "0.1"].iter().fold(EVERYTHING.to_string(), |text, mass| {
+        text.replace(&format!("mass = {mass}\n    shape"), &own(mass))
+    });
+    let smaller = whole
+        .replace("sphere = 0.04", "sphere = 0.0395, margin = 5e-4")
+        .replace(
+            "box = [0.1, 0.1, 0.1], radius = 0.01",
+            "box = [0.0995, 0.0995, 0.0995], radius = 0.0095, margin = 5e-4",
+        )
+        .replace("[0, 0, 0.1]], radius = 0.01", "[0, 0, 0.1]], margin = 0.01");
+    assert_eq!(smaller.matches("margin").count(), 4);
+    let [whole, smaller] = [&whole, &smaller]
+        .map(|text| scene(&format!("[simulation]\ntime_step = 0.005\ntolerance = 1e-13\n{text}")));
+    let names = ["ball/mass", "floor-box/mu", "board-ball/restitution", "gem/radius"];
+    for steps in [1, 6, 12] {
+        let [large, small] =
+            [&whole, &smaller].map(|scene| step_derivatives_agree("margins", scene, steps));
+        for (a, b) in large.next.q.iter().zip(&small.next.q) {
+            assert_abs_diff_eq!(a, b, epsilon = 1e-11);
+        }
+        assert_abs_diff_eq!(large.a, small.a, epsilon = 1e-8 * large.a.amax());
+        for name in names {
+            let of = |scene: &Scene, c: &nalgebra::DMatrix<f64>| {
+                c.column(scene.model.parameter(name).unwrap().slots[0]).into_owned()
+            };
+            let [a, b] = [of(&whole, &large.c), of(&smaller, &small.c)];
+            assert_abs_diff_eq!(a, b, epsilon = 1e-8 * large.c.amax());
+        }
+    }
+    let tally = compare("margins", &smaller, 20, 0.5);
+    assert!(tally.structured > 8 && tally.recorded == 0, "{}", tally.structured);
+}
+
+/// Capsules and cylinders rest at the sum of both margins, and a scene that begins within them is none that overlaps.
+#[test]
+fn what_rests_is_held_at_the_margins() {
+    for shape in ["capsule = [0.05, 0.1]", "cylinder = [0.05, 0.1]", "box = [0.2, 0.05, 0.1]"] {
+        let text = format!(
+            "[simulation]\ntime_step = 0.01\ntolerance = 1e-13\n[[shape]]\nname = 'board'\nbox = [1, 1, 0.1]\nmargin = 0.003\nposition = [0, 0, -0.1]
+             [[body]]\nname = 'it'\nmass = 0.5\ninertia = [1e-3, 1e-3, 1e-3]\nshape = {{ {shape}, margin = 0.002 }}
+             position = [0, 0, 0.05]\norientation = [0.7071067811865476, 0.7071067811865476, 0, 0]\n[[contact]]\nmu = 0.5"
+        );
+        let scene = scene(&text);
+        let height = after(&scene, 300).q[2];
+        assert_abs_diff_eq!(height, 0.055, epsilon = 2e-5);
+        let written = Description::of(&scene, &scene.parameters, "again").to_toml(".");
+        assert_eq!(written.matches("margin = 0.00").count(), 2, "{written}");
+    }
+    let text = "simulation.time_step = 0.01\n[[body]]\nname = 'it'\nmass = 1\nshape = { sphere = 0.1, margin = -1 }";
+    let error = Scene::parse(text, "scene.toml").expect_err("less than nothing").to_string();
+    assert!(error.contains("margin: must not be negative"), "{error}");
+}
+
 /// A number by which nothing is rounded changes no more than the last digits.
 #[test]
 fn a_radius_of_nothing_is_a_sharp_edge() {

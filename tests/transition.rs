@@ -125,6 +125,38 @@ fn ambient_jacobians_are_central_differences_off_the_unit_quaternions_too() {
     }
 }
 
+// The gradient and the Hessian of w . x+ in the numbers of x: the one against the Jacobian, the other against differences of it.
+#[test]
+fn ambient_products_are_those_of_the_jacobian_and_curve_as_it_changes() {
+    for norms in [[1.0, 1.0], [1.3, 0.7]] {
+        let mut transition =
+            transition(&["motor/u", "ball/fx", "ball/tz"], &["ball/mass", "floor-ball/mu"]);
+        let x = sliding(&mut transition, norms);
+        let (u, p) = (vec![0.1, 0.2, 0.03], transition.parameters());
+        let weights: Vec<f64> = (0..x.len()).map(|k| (1.0 + k as f64).sin()).collect();
+        let weighed = DMatrix::from_column_slice(x.len(), 1, &weights);
+        let mut gradient = |x: &[f64], u: &[f64], p: &[f64]| {
+            transition.set_parameters(p).unwrap();
+            let (AmbientJacobian { a, b, c }, _) = transition.linearize_ambient(x, u).unwrap();
+            [a, b, c].map(|block| block.tr_mul(&weighed).as_slice().to_vec()).concat()
+        };
+        let expected = gradient(&x, &u, &p);
+        let (n, m) = (x.len(), x.len() + u.len());
+        let z = [&x[..], &u, &p].concat();
+        let h = 1e-5;
+        let curved = differences(&z, h, |z| gradient(&z[..n], &z[n..m], &z[m..]));
+        transition.set_parameters(&p).unwrap();
+        let found = transition.vjp_ambient(&x, &u, &weights).unwrap();
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+        }
+        let hessian = transition.hessian_ambient(&x, &u, &weights).unwrap();
+        let hessian = DMatrix::from_column_slice(z.len(), z.len(), &hessian);
+        assert_near(&hessian, &hessian.transpose(), 1e-9 * hessian.amax());
+        assert_near(&hessian, &curved, 1e-6 * hessian.amax());
+    }
+}
+
 #[test]
 fn quaternions_of_any_norm_are_the_same_orientation() {
     let mut transition = transition(&[], &[]);

@@ -213,9 +213,17 @@ impl Description {
             let message = "only joints with one coordinate have a spring";
             return Err(Fault::new(owner, "joint.stiffness", message));
         }
-        let limited = joint.limits.is_some();
+        if let Some(speed) = joint.max_speed {
+            let (place, demand) = ((owner, "joint.max_speed"), "must be positive");
+            Fault::unless(speed > 0.0, place, demand, speed, "")?;
+            if !kind.has_axis() {
+                let message = "only joints with one coordinate have one";
+                return Err(Fault::new(owner, "joint.max_speed", message));
+            }
+        }
+        let (limited, max_speed) = (joint.limits.is_some(), joint.max_speed);
         let (name, prescribed) = (joint.name.clone(), joint.prescribed);
-        Ok(Joint { kind, name, axis, orientation, limited, prescribed, q: 0, v: 0 })
+        Ok(Joint { kind, name, axis, orientation, limited, prescribed, max_speed, q: 0, v: 0 })
     }
 
     /// The colliders of the model, and what each was described as.
@@ -232,6 +240,9 @@ impl Description {
             for &found in shape.shape.sizes(size) {
                 Fault::unless(found > 0.0, (owner, "shape"), "must be positive", found, "m")?;
             }
+            let met = (0.0..f64::INFINITY).contains(&shape.margin);
+            let demand = "must be finite and not negative";
+            Fault::unless(met, (owner, "shape.margin"), demand, shape.margin, "m")?;
             if let Some(radius) = shape.radius {
                 let most = shape.shape.largest_radius(*size);
                 let met = most.is_some_and(|most| (0.0..=most).contains(&radius));
@@ -246,6 +257,7 @@ impl Description {
                 orientation: unit(*orientation, owner, "shape.orientation")?,
                 placed: *position != [0.0; 3],
                 rounded: shape.radius.is_some(),
+                margin: shape.margin,
                 visual: shape.visual.clone(),
                 color: shape.color,
                 drawn: shape.drawn,

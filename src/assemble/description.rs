@@ -150,6 +150,10 @@ pub struct JointDescription {
     pub rest: f64,
     /// The largest force or torque that a drive can have, as a file states it that has no drives; 0 if it does not. N m or N.
     pub effort: f64,
+    /// What drives it, as a file states it that has no drives.
+    pub drive: Option<StatedDrive>,
+    /// The largest speed that it is made for, see [`Joint::max_speed`](crate::model::Joint::max_speed).
+    pub max_speed: Option<f64>,
     /// Whether no drive can be at it: one of several that a file has as one joint, which floats or slides in a plane.
     pub passive: bool,
     /// Whether its velocity is given, see [`Joint::prescribed`](crate::model::Joint::prescribed): that of the start where nothing says
@@ -178,6 +182,8 @@ impl JointDescription {
             stiffness: 0.0,
             rest: 0.0,
             effort: 0.0,
+            drive: None,
+            max_speed: None,
             passive: false,
             prescribed: false,
             q: Vec::new(),
@@ -190,6 +196,15 @@ impl JointDescription {
         let numbers = [self.armature, self.damping, self.friction, self.stiffness];
         numbers.iter().any(|&x| x != 0.0) || self.limits.is_some()
     }
+}
+
+/// A drive of a joint that a file states without a law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StatedDrive {
+    /// What it is told: a force, a position or a velocity.
+    pub kind: ActuatorKind,
+    /// The least and the largest of that.
+    pub range: Option<[f64; 2]>,
 }
 
 /// A shape of a body, or of the world.
@@ -205,6 +220,8 @@ pub struct ColliderDescription {
     pub size: [f64; 3],
     /// The radius of its edges and corners, of a box or a polyhedron that has round ones, m.
     pub radius: Option<f64>,
+    /// How far from its surface it touches, see [`Collider::margin`](crate::model::Collider::margin), m.
+    pub margin: f64,
     /// Its centre in the body, m.
     pub position: [f64; 3],
     /// Quaternion w, x, y, z of the shape in the body.

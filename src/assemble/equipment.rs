@@ -6,7 +6,7 @@ use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
 use super::{
     ActuatorDescription, ContactDescription, Description, Driven, HalfSpaceDescription, Material,
-    OnGround,
+    OnGround, StatedDrive,
 };
 use crate::Error;
 use crate::collision::{Pose, half_space_points};
@@ -21,10 +21,19 @@ use crate::spatial::rotation_matrix;
 pub struct Equipment {
     /// A ground at z = 0 with this coefficient of friction, for what does not state its own.
     pub ground: Option<f64>,
-    /// A motor of this kind at each joint with one coordinate that has none and follows no other.
-    pub motors: Option<ActuatorKind>,
+    /// Motors at joints with one coordinate that have none and follow no other.
+    pub motors: Option<Motors>,
     /// How high the floating base is.
     pub base_height: Option<BaseHeight>,
+}
+
+/// Which motors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motors {
+    /// At each joint, of this kind.
+    Each(ActuatorKind),
+    /// As the file [states](StatedDrive) them, where it does.
+    Stated,
 }
 
 /// How high a base is.
@@ -118,7 +127,8 @@ impl Description {
     ///
     /// Servos (`position`) get kp = I (2 pi f)², kd = 2 d I 2 pi f with f = 4 Hz, d = 0.7 and I the inertia about the axis of the joint, at
     /// the start, of what hangs on it; of a floating robot, of what it hangs on if that is larger, since it stands on its limbs. They hold
-    /// the start, within the limits of the joint, with at most the effort that the file states; steps become linearly implicit in velocities.
+    /// the start, within the limits of the joint. Those of velocities have the same kd, and hold 0. All have at most the effort that the
+    /// file states; with servos steps become linearly implicit in velocities.
     ///
     /// # Errors
     /// If there is nothing to add to, or there already is what is asked for.
@@ -173,8 +183,8 @@ impl Description {
                 *own = z;
             }
         }
-        if let Some(kind) = equipment.motors {
-            self.add_motors(kind)?;
+        if let Some(motors) = equipment.motors {
+            self.add_motors(motors)?;
         }
         Ok(())
     }
@@ -264,9 +274,9 @@ impl Description {
     }
 
     /// Adds motors.
-    fn add_motors(&mut self, kind: ActuatorKind) -> Result<(), Error> {
+    fn add_motors(&mut self, motors: Motors) -> Result<(), Error> {
         let inertias = self.joint_inertias()?;
-        let mut count = 0;
+        let (mut count, mut servos) = (0, false);
         for (index, inertia) in inertias.into_iter().enumerate() {
             let body = &self.bodies[index];
             let joint = &body.joint;
@@ -280,12 +290,29 @@ impl Description {
             if !joint.kind.has_axis() || joint.passive || driven || follows {
                 continue;
             }
+            let drive = match motors {
+                Motors::Each(kind) => Some(StatedDrive { kind, range: None }),
+                Motors::Stated => joint.drive,
+            };
+            let Some(StatedDrive { kind, range }) = drive else { continue };
             let name = if joint.name.is_empty() { &body.name } else { &joint.name };
             let rate = std::f64::consts::TAU * FREQUENCY;
-            let servo = kind == ActuatorKind::Position;
-            let [kp, kd] = match servo {
-                true => [inertia * rate * rate, 2.0 * DAMPING * inertia * rate],
-                false => [0.0; 2],
+            let [kp, kd] = match kind {
+                ActuatorKind::Position => [inertia * rate * rate, 2.0 * DAMPING * inertia * rate],
+                ActuatorKind::Velocity => [0.0, 2.0 * DAMPING * inertia * rate],
+                ActuatorKind::Motor | ActuatorKind::Affine => [0.0; 2],
+            };
+            servos |= kd > 0.0;
+            let control_range = match kind {
+                ActuatorKind::Position => narrower(range, joint.limits),
+                ActuatorKind::Velocity => {
+                    narrower(range, joint.max_speed.map(|most| [-most, most]))
+                }
+                ActuatorKind::Motor | ActuatorKind::Affine => range,
+            };
+            let start = match kind {
+                ActuatorKind::Position => joint.q.first().copied().unwrap_or(0.0),
+                _ => 0.0,
             };
             self.actuators.push(ActuatorDescription {
                 line: None,
@@ -297,18 +324,25 @@ impl Description {
                 kd: digits(kd),
                 gain: 1.0,
                 bias: 0.0,
-                control_range: joint.limits.filter(|_| servo),
+                control_range,
                 force_range: (joint.effort > 0.0).then_some([-joint.effort, joint.effort]),
-                control: if servo { joint.q.first().copied().unwrap_or(0.0) } else { 0.0 },
+                control: control_range.map_or(start, |[least, most]| start.max(least).min(most)),
             });
             count += 1;
         }
         if count == 0 {
-            let message = "the robot has no joint that a motor could drive, or all have one";
+            let message = match motors {
+                Motors::Each(_) => {
+                    "the robot has no joint that a motor could drive, or all have one"
+                }
+                Motors::Stated => {
+                    "the file states no drives (in <transmission> or ros2_control) of joints that have none yet: choose position or torque"
+                }
+            };
             return Err(Error::input(&self.name, None, "actuators", message));
         }
         // Servos are stiff.
-        if kind == ActuatorKind::Position {
+        if servos {
             self.settings.integrator = Integrator::Implicit;
         }
         Ok(())
@@ -354,6 +388,13 @@ impl Description {
         };
         Ok(self.bodies.iter().map(|body| inertia(body).unwrap_or(0.0)).collect())
     }
+}
+
+/// What both ranges leave, or the one that there is; the first where they do not meet.
+fn narrower(first: Option<[f64; 2]>, second: Option<[f64; 2]>) -> Option<[f64; 2]> {
+    let Some(([a, b], [c, d])) = first.zip(second) else { return first.or(second) };
+    let both = [a.max(c), b.min(d)];
+    Some(if both[0] <= both[1] { both } else { [a, b] })
 }
 
 /// What a joint is called.

@@ -25,7 +25,7 @@ pub use description::{
     ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
     ContactDescription, Description, Driven, EqualityDescription, GrainDescription,
     HalfSpaceDescription, JointDescription, LearnedDescription, Material, NamedMaterial, OnGround,
-    PushDescription, TendonDescription, TendonPathDescription,
+    PushDescription, StatedDrive, TendonDescription, TendonPathDescription,
 };
-pub use equipment::{BaseHeight, Equipment};
+pub use equipment::{BaseHeight, Equipment, Motors};
 pub(crate) use fault::Owner;

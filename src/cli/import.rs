@@ -7,7 +7,7 @@ use super::output;
 use super::scene_options::warn_of_lost_looks;
 use super::whole_files;
 use crate::Error;
-use crate::assemble::{BaseHeight, Description, Equipment};
+use crate::assemble::{BaseHeight, Description, Equipment, Motors};
 use crate::formats::LoadOptions;
 use crate::model::ActuatorKind;
 
@@ -37,10 +37,10 @@ pub(super) struct Arguments {
     /// Coefficient of friction of that ground with what states none (by <contact> or Gazebo's mu1); 0.8 if left out
     #[arg(long, value_name = "MU", requires = "ground", allow_negative_numbers = true)]
     mu: Option<f64>,
-    /// Add a motor to each joint that has none: servos that hold the start (position), or forces (torque); with the limits of effort
-    /// that the file states
+    /// Add a motor to each joint that has none: servos that hold the start (position), forces (torque), or what the <transmission> or
+    /// ros2_control elements of the file say (file); with the limits of effort that the file states
     #[arg(long, value_name = "KIND")]
-    actuators: Option<Motors>,
+    actuators: Option<MotorKind>,
     /// Put the floating base at this height (m), or just so high that the robot stands on the ground (auto)
     #[arg(long, value_name = "auto|Z", value_parser = base_height, allow_negative_numbers = true)]
     base_height: Option<BaseHeight>,
@@ -54,9 +54,10 @@ pub(super) struct Arguments {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Motors {
+enum MotorKind {
     Position,
     Torque,
+    File,
 }
 
 /// A height, or that of the ground.
@@ -90,8 +91,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         equipment: Equipment {
             ground: arguments.ground.then(|| arguments.mu.unwrap_or(MU)),
             motors: arguments.actuators.map(|motors| match motors {
-                Motors::Position => ActuatorKind::Position,
-                Motors::Torque => ActuatorKind::Motor,
+                MotorKind::Position => Motors::Each(ActuatorKind::Position),
+                MotorKind::Torque => Motors::Each(ActuatorKind::Motor),
+                MotorKind::File => Motors::Stated,
             }),
             base_height: arguments.base_height,
         },

@@ -22,7 +22,7 @@ use super::{archive, learned};
 use crate::Error;
 use crate::contact::ContactRecord;
 use crate::model::{Joint, Scene};
-use crate::simulation::{Rollout, StepReport};
+use crate::simulation::{BeyondSpeed, Rollout, StepReport};
 use crate::soft::SoftScene;
 use crate::state::{Coordinates, State};
 use crate::trajectory::{ColumnSelection, Recorded, Trajectory};
@@ -143,6 +143,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let (trajectory, mut report) = run.roll_out(drive, watch, progress)?;
     let made = trajectory.steps();
     let plausibility = report.plausibility;
+    let beyond_speed = BeyondSpeed::find(&scene.model, trajectory.states.iter());
     if let Some(settled) = &settled {
         report.merge(&settled.report);
     }
@@ -196,6 +197,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             "implausible".into(),
             plausibility.json(&scene.model, scene.settings.time_step),
         );
+        let beyond = beyond_speed.iter();
+        let beyond = beyond.map(|beyond| beyond.json(&scene.model, trajectory.times[beyond.first]));
+        object.insert("beyond_speed".into(), beyond.collect());
         object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
         output::print(&output::json_text(object));
     } else if let Some(settled) = &settled {
@@ -212,6 +216,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     plausibility::warn(&plausibility, "", &scene.model, scene.settings.time_step);
     learned::warn(&scene.model, trajectory.states.iter());
+    for beyond in &beyond_speed {
+        output::warn(&beyond.sentence(&scene.model, trajectory.times[beyond.first]));
+    }
     if made < steps {
         output::warn(&format!("interrupted after {made} of {steps} steps"));
     }

@@ -78,7 +78,7 @@ impl<T: Real> PairDetection<T> {
             reaches.map(|reach| reach + radius.value()),
             &mut self.witnesses,
         );
-        if colliders.iter().any(|&collider| model.colliders[collider].rounded) {
+        if colliders.iter().any(|&collider| model.colliders[collider].is_swept()) {
             // Cores in each other have points enough.
             if apart == 0.0 && self.witnesses.iter().all(|witness| witness.gap.value() > 0.0) {
                 round_witnesses(
@@ -131,7 +131,7 @@ impl<T: Real> PairDetection<T> {
         surface.clear();
         half_space_points(&collider.shape, size, place, plane, reach + radius.value(), surface);
         let normal = plane.normal;
-        if collider.rounded {
+        if collider.is_swept() {
             let down = place.rotation.transpose() * normal * -radius;
             for point in surface.iter_mut() {
                 point.gap -= radius;

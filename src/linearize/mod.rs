@@ -52,6 +52,7 @@ mod tree_derivative;
 
 pub use adjoint::{Adjoints, RolloutAdjoint, StepAdjoint, TakenStep, Way};
 pub use ambient::AmbientJacobian;
+pub(crate) use ambient::{ambient_gradient, ambient_hessian, tangent_weights};
 pub use convention::Convention;
 pub use products::StepProducts;
 pub use selection::Selection;

@@ -138,6 +138,9 @@ pub struct Joint {
     /// Whether its velocity is what the inputs of a step say, whatever acts on the body: of a free joint on which nothing
     /// else hangs. Mocap bodies, hands and shaking tables are such.
     pub prescribed: bool,
+    /// The largest speed that it is made for, of joints with one coordinate, rad/s or m/s. Nothing keeps it there: motions that
+    /// are faster are told of.
+    pub max_speed: Option<f64>,
     /// Where its numbers start in [`State::q`](crate::state::State::q).
     pub q: usize,
     /// Where its numbers start in [`State::v`](crate::state::State::v).
@@ -154,6 +157,7 @@ impl Joint {
             orientation: [1.0, 0.0, 0.0, 0.0],
             limited: false,
             prescribed: false,
+            max_speed: None,
             q,
             v,
         }

@@ -109,20 +109,22 @@ impl<T: Real> Parameters<T> {
         self.vector(model.slots.colliders[collider])
     }
 
-    /// What a ball of the second number (m) sweeps to make a collider: its sizes, and 0 where edges are sharp. A box is as large with
+    /// What a ball of the second number (m) sweeps to make what touches of a collider: its sizes, and its [margin](super::Collider::margin) where
+    /// edges are sharp. A box is as large with
     /// round edges as without, so that its core is smaller; polyhedra grow by the radius. A box is never rounded by more than
     /// 0.999 of its least half extent.
     pub fn core(&self, model: &Model, collider: usize) -> (Vector3<T>, T) {
         let size = self.size(model, collider);
-        let Some(slot) = model.rounding_slot(collider) else { return (size, T::zero()) };
+        let margin = T::constant(model.colliders[collider].margin);
+        let Some(slot) = model.rounding_slot(collider) else { return (size, margin) };
         let radius = self.values[slot];
         if !model.colliders[collider].shape.keeps_its_size() {
-            return (size, radius);
+            return (size, radius + margin);
         }
         let least = size.iter().copied().reduce(|a, b| if b.value() < a.value() { b } else { a });
         let most = least.unwrap_or(T::zero()) * T::constant(ROUNDEST);
         let radius = if radius.value() > most.value() { most } else { radius };
-        (size.map(|half| half - radius), radius)
+        (size.map(|half| half - radius), radius + margin)
     }
 
     /// Centre of a collider in its body, or in the world, m.

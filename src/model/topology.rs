@@ -166,6 +166,8 @@ pub struct Collider {
     pub placed: bool,
     /// Whether its edges and corners are round: see [`Parameters::core`](super::Parameters::core).
     pub rounded: bool,
+    /// How far from its surface it touches, m: MuJoCo's margin. It adds to that of what it meets.
+    pub margin: f64,
     /// What it looks like where that is not the shape that touches: a mesh that need not be convex, scaled by the sizes.
     pub visual: Option<Arc<Triangulation>>,
     /// Its colour; nothing where whoever draws it decides.
@@ -175,6 +177,11 @@ pub struct Collider {
 }
 
 impl Collider {
+    /// Whether it reaches further than its core: see [`Parameters::core`](super::Parameters::core).
+    pub(crate) fn is_swept(&self) -> bool {
+        self.rounded || self.margin > 0.0
+    }
+
     /// Whether its edges are sharp and could be round.
     pub(crate) fn can_be_rounded(&self) -> bool {
         !self.rounded && self.shape.has_edges()

@@ -110,6 +110,20 @@ impl Scene {
         output(py, &[], &[u0.len()], u0)
     }
 
+    /// Between what x is to stay, (2, nq + nv): limits of joints, and the speeds they are made for.
+    #[getter]
+    fn x_limits<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let limits = lock(py, &self.transition).state_limits();
+        output(py, &[2], &[limits[0].len()], limits.concat())
+    }
+
+    /// Between which u has an effect, (2, nu).
+    #[getter]
+    fn u_limits<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let limits = lock(py, &self.transition).input_limits();
+        output(py, &[2], &[limits[0].len()], limits.concat())
+    }
+
     /// The values of the selected parameters, (np).
     #[getter]
     fn p0<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {

@@ -1,5 +1,6 @@
 //! Motion over time: the step and rollouts of it.
 
+mod beyond_speed;
 mod closure;
 mod closure_steps;
 mod conflicts;
@@ -20,6 +21,7 @@ mod step_report;
 mod workspace;
 
 pub use crate::model::{ContactSolver, Settings};
+pub use beyond_speed::BeyondSpeed;
 pub(crate) use closure_steps::{ClosureStep, ClosureSteps};
 pub use conflicts::Conflicts;
 pub use joint_feedback::JointFeedback;

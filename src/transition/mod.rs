@@ -1,6 +1,8 @@
 //! A scene as a discrete dynamical system x+ = f(x, u; p) on flat arrays of numbers: what controllers, and
 //! the interfaces to other languages, are written against.
 
+mod ambient_derivatives;
+mod limits;
 mod mechanics;
 
 use std::sync::Arc;
@@ -8,8 +10,8 @@ use std::sync::Arc;
 use crate::Error;
 use crate::argmin::Status;
 use crate::linearize::{
-    Adjoints, AmbientJacobian, JacobianWorkspace, Selection, StepAdjoint, StepJacobian,
-    StepProducts, TakenStep, step_jacobian,
+    Adjoints, JacobianWorkspace, Selection, StepAdjoint, StepJacobian, StepProducts, TakenStep,
+    step_jacobian,
 };
 use crate::model::{ParameterRef, Parameters, Scene, domain};
 use crate::simulation::{SolvedStep, StepMemory, StepReport, Workspace, step};
@@ -313,20 +315,6 @@ impl Transition {
         Ok(&self.jacobian)
     }
 
-    /// f with its Jacobians in the numbers of x themselves; see [`AmbientJacobian`].
-    ///
-    /// # Errors
-    /// As [`Self::linearize`].
-    pub fn linearize_ambient(
-        &mut self,
-        x: &[f64],
-        u: &[f64],
-    ) -> Result<(AmbientJacobian, &StepJacobian), Error> {
-        self.linearize(x, u)?;
-        let (model, jacobian) = (&self.scene.model, &self.jacobian);
-        Ok((AmbientJacobian::new(model, &x[..model.nq()], jacobian), jacobian))
-    }
-
     /// `[A B C] d` of a direction `[dx; du; dp]`: a tangent vector, 2 nv numbers.
     ///
     /// # Errors
@@ -344,6 +332,11 @@ impl Transition {
     pub fn vjp(&mut self, x: &[f64], u: &[f64], weights: &[f64]) -> Result<Vec<f64>, Error> {
         self.check_numbers("weight vector", weights, 2 * self.nv())?;
         self.take_step(x, u)?;
+        self.pull_back(weights)
+    }
+
+    /// [`Self::vjp`] of the step that was taken.
+    fn pull_back(&mut self, weights: &[f64]) -> Result<Vec<f64>, Error> {
         self.solved.keep(&self.workspace);
         let step = TakenStep {
             system: &self.scene.system_with(&self.values),

@@ -1,7 +1,7 @@
 //! Robots that stand up: a ground, motors, and the height of the base, added to files that do not have them.
 
 use approx::assert_relative_eq;
-use stiction::assemble::{BaseHeight, Description, Driven, Equipment};
+use stiction::assemble::{BaseHeight, Description, Driven, Equipment, Motors};
 use stiction::formats::LoadOptions;
 use stiction::model::{ActuatorKind, Integrator, Scene};
 use stiction::simulation::Rollout;
@@ -46,7 +46,7 @@ fn equipped(joints: &[(String, f64)], equipment: Equipment) -> Description {
 
 const ALL: Equipment = Equipment {
     ground: Some(0.8),
-    motors: Some(ActuatorKind::Position),
+    motors: Some(Motors::Each(ActuatorKind::Position)),
     base_height: Some(BaseHeight::OnGround),
 };
 
@@ -116,7 +116,10 @@ fn followers_start_where_their_leaders_have_them() {
     let follows = description.bodies.iter().find(|body| body.name == "b").unwrap();
     assert_relative_eq!(follows.joint.q[0], 1.9, epsilon = 1e-12);
     description
-        .equip(&Equipment { motors: Some(ActuatorKind::Position), ..Equipment::default() })
+        .equip(&Equipment {
+            motors: Some(Motors::Each(ActuatorKind::Position)),
+            ..Equipment::default()
+        })
         .unwrap();
     let start = |name: &str| {
         description.bodies.iter().find(|body| body.name == name).unwrap().joint.q.clone()
@@ -134,14 +137,19 @@ fn gains_are_those_of_what_hangs_on_a_joint() {
                <inertial pos='0.3 0 0' mass='2' diaginertia='0.01 0.02 0.03'/></body></worldbody></mujoco>";
     let mut description = Description::parse_xml(arm, "arm.xml", LoadOptions::default()).unwrap();
     description
-        .equip(&Equipment { motors: Some(ActuatorKind::Position), ..Equipment::default() })
+        .equip(&Equipment {
+            motors: Some(Motors::Each(ActuatorKind::Position)),
+            ..Equipment::default()
+        })
         .unwrap();
     let servo = &description.actuators[0];
     let (inertia, rate) = (0.02 + 2.0 * 0.09, std::f64::consts::TAU * 4.0);
     assert_relative_eq!(servo.kp, inertia * rate * rate, max_relative = 5e-3);
     assert_relative_eq!(servo.kd, 1.4 * inertia * rate, max_relative = 5e-3);
-    let again =
-        description.equip(&Equipment { motors: Some(ActuatorKind::Motor), ..Equipment::default() });
+    let again = description.equip(&Equipment {
+        motors: Some(Motors::Each(ActuatorKind::Motor)),
+        ..Equipment::default()
+    });
     assert!(again.unwrap_err().to_string().contains("or all have one"));
 }
 
@@ -261,4 +269,203 @@ fn init_writes_a_robot_that_stands() {
         &["a scene says them itself"],
     );
     assert!(!folder.path("no").exists());
+}
+
+/// An arm whose joints are told what ros_control and ros2_control say, and one that nobody drives.
+const STATED: &str = "<robot name='arm'><link name='base'/>
+<link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+<link name='c'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+<link name='d'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+<joint name='ja' type='revolute'><parent link='base'/><child link='a'/><axis xyz='0 1 0'/><limit lower='-2' upper='0.5' effort='40' velocity='3'/></joint>
+<joint name='jb' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 1 0'/><limit effort='4' velocity='2.5'/></joint>
+<joint name='jc' type='prismatic'><parent link='b'/><child link='c'/><axis xyz='0 1 0'/><limit lower='0' upper='1' effort='7' velocity='0'/></joint>
+<joint name='jd' type='prismatic'><parent link='c'/><child link='d'/><axis xyz='0 1 0'/><limit lower='0' upper='1' effort='7' velocity='1'/></joint>
+<transmission name='t'><type>transmission_interface/SimpleTransmission</type>
+  <joint name='jc'><hardwareInterface>hardware_interface/EffortJointInterface</hardwareInterface></joint><actuator name='m'/></transmission>
+<transmission name='u'><type>transmission_interface/SimpleTransmission</type>
+  <joint name='ja'><hardwareInterface>EffortJointInterface</hardwareInterface></joint></transmission>
+<transmission name='w'><type>transmission_interface/DifferentialTransmission</type><joint name='jd'/></transmission>
+<ros2_control name='r' type='system'>
+  <joint name='ja'><command_interface name='position'><param name='min'>-1</param><param name='max'>1</param></command_interface>
+    <command_interface name='velocity'/><state_interface name='position'/></joint>
+  <joint name='jb'><command_interface name='velocity'/></joint>
+</ros2_control></robot>";
+
+fn stated(text: &str) -> Result<Description, stiction::Error> {
+    let equipment = Equipment { motors: Some(Motors::Stated), ..Equipment::default() };
+    let options = LoadOptions { equipment, ..LoadOptions::default() };
+    let mut description = Description::parse_xml(text, "arm.urdf", options)?;
+    description.equip(&equipment)?;
+    Ok(description)
+}
+
+#[test]
+fn drives_are_those_that_the_file_states() {
+    let description = stated(STATED).unwrap();
+    let found: Vec<_> = description
+        .actuators
+        .iter()
+        .map(|a| (a.name.as_str(), a.kind, a.control_range, a.force_range))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            // Of its own range and that of the joint, the smaller; what ros2_control says goes before.
+            ("ja", ActuatorKind::Position, Some([-1.0, 0.5]), Some([-40.0, 40.0])),
+            ("jb", ActuatorKind::Velocity, Some([-2.5, 2.5]), Some([-4.0, 4.0])),
+            ("jc", ActuatorKind::Motor, None, Some([-7.0, 7.0])),
+        ]
+    );
+    assert!(description.actuators[1].kd > 0.0 && description.actuators[1].kp == 0.0);
+    let warnings: Vec<String> = description.warnings.iter().map(ToString::to_string).collect();
+    let [several, differential] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(several.contains("\"ja\" is the first of several"), "{several}");
+    assert!(differential.contains("transmission.type: is not followed"), "{differential}");
+    // Speeds are limits of motions, not of the joints themselves.
+    let speeds: Vec<_> = description.bodies.iter().map(|body| body.joint.max_speed).collect();
+    assert_eq!(speeds, [None, Some(3.0), Some(2.5), None, Some(1.0)]);
+    let scene = description.scene().unwrap();
+    let again = Scene::parse(&description.to_toml("."), "arm.toml").unwrap();
+    let of =
+        |scene: &Scene| scene.model.bodies.iter().map(|b| b.joint.max_speed).collect::<Vec<_>>();
+    assert_eq!(of(&scene), of(&again));
+
+    let mut transition =
+        stiction::transition::Transition::new("arm", std::sync::Arc::new(scene)).unwrap();
+    let names = ["jc/u", "ja/u", "b/f"].map(String::from);
+    transition.select_inputs(&names).unwrap();
+    let inf = f64::INFINITY;
+    assert_eq!(transition.input_limits(), [vec![-7.0, -1.0, -inf], vec![7.0, 0.5, inf]]);
+    assert_eq!(
+        transition.state_limits(),
+        [
+            vec![-2.0, -inf, 0.0, 0.0, -3.0, -2.5, -inf, -1.0],
+            vec![0.5, inf, 1.0, 1.0, 3.0, 2.5, inf, 1.0]
+        ]
+    );
+}
+
+#[test]
+fn drives_that_make_no_sense_are_refused() {
+    let plain = "<robot name='arm'><link name='base'/><link name='a'><inertial><mass value='1'/>
+        <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+        <joint name='ja' type='continuous'><parent link='base'/><child link='a'/></joint>END</robot>";
+    for (end, expected) in [
+        ("", "the file states no drives (in <transmission> or ros2_control)"),
+        (
+            "<ros2_control><joint name='ja'><command_interface name='position'><param name='min'>low</param></command_interface></joint></ros2_control>",
+            "must be a finite number, found \"low\"",
+        ),
+        (
+            "<ros2_control><joint name='ja'><command_interface name='position'><param name='min'>2</param><param name='max'>1</param></command_interface></joint></ros2_control>",
+            "must be at most max",
+        ),
+        (
+            "<ros2_control><joint><command_interface name='position'/></joint></ros2_control>",
+            "name: is missing",
+        ),
+        (
+            "<ros2_control><joint name='other'><command_interface name='position'/></joint></ros2_control>",
+            "there is no joint \"other\"",
+        ),
+        (
+            "<transmission><joint name='other'><hardwareInterface>EffortJointInterface</hardwareInterface></joint></transmission>",
+            "there is no joint \"other\"",
+        ),
+    ] {
+        let error = stated(&plain.replace("END", end)).expect_err(end).to_string();
+        assert!(error.starts_with("arm.urdf:") && error.contains(expected), "{error}");
+    }
+}
+
+/// Links of which Gazebo says that they collide touch each other, unless a joint joins them, through what is fixed to them too.
+#[test]
+fn links_that_collide_in_gazebo_touch() {
+    let link = |name: &str, mu: &str| {
+        format!(
+            "<link name='{name}'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>
+             <collision><geometry><box size='0.1 0.1 0.1'/></geometry></collision></link>
+             <gazebo reference='{name}'><selfCollide>true</selfCollide>{mu}</gazebo>"
+        )
+    };
+    let joint = |parent: &str, child: &str, kind: &str| {
+        format!(
+            "<joint name='{parent}{child}' type='{kind}'><parent link='{parent}'/><child link='{child}'/><origin xyz='0.5 0 0'/></joint>"
+        )
+    };
+    let text = format!(
+        "<robot name='r'>{}{}{}{}{}{}{}<gazebo reference='d'><selfCollide>false</selfCollide></gazebo>{}</robot>",
+        link("a", "<mu1>0.7</mu1><mu2>0.5</mu2>"),
+        link("b", ""),
+        link("c", "<mu1>0.6</mu1>"),
+        link("d", ""),
+        joint("a", "b", "continuous"),
+        joint("b", "c", "continuous"),
+        joint("c", "d", "continuous"),
+        format_args!("{}{}", link("e", ""), joint("b", "e", "fixed")),
+    );
+    let description = Description::parse_xml(&text, "r.urdf", LoadOptions::default()).unwrap();
+    let found: Vec<_> = description
+        .contacts
+        .iter()
+        .map(|contact| (contact.pair.as_str(), contact.material.unwrap().mu))
+        .collect();
+    // a-b, b-c and c-d are joined; e is b's, so a-e and c-e are joined too; d does not collide.
+    assert_eq!(found, [("a-c", 0.5)]);
+    let scene = description.scene().unwrap();
+    assert_eq!(scene.model.pairs.len(), 1);
+    assert!(description.warnings.iter().all(|w| !w.to_string().contains("selfCollide")));
+    // All of them by one word for the model.
+    let all = text
+        .replace("<selfCollide>true</selfCollide>", "")
+        .replace("</robot>", "<gazebo><self_collide>1</self_collide></gazebo></robot>");
+    let description = Description::parse_xml(&all, "r.urdf", LoadOptions::default()).unwrap();
+    assert_eq!(description.contacts.len(), 1);
+}
+
+/// A joint that is faster than it is made for is told of, once, with when.
+#[cfg(feature = "cli")]
+#[test]
+fn speeds_beyond_those_of_a_joint_are_told() {
+    let folder = Folder::new("beyond-speed");
+    folder.write(
+        "rod.toml",
+        "[simulation]\ntime_step = 0.01\n[[body]]\nname = 'rod'\nmass = 1\ncenter_of_mass = [0, 0, -0.5]\n\
+         inertia = [0.1, 0.1, 0.1]\njoint = { type = 'revolute', axis = [0, 1, 0], q = [1.5], max_speed = 2.5 }\n",
+    );
+    let run = |arguments: &[&str]| {
+        let output = folder.run(arguments);
+        assert!(output.status.success(), "{output:?}");
+        output
+    };
+    let output = run(&["simulate", "rod.toml", "--steps", "200", "-o", "rod.csv"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("rod: up to 5.") && said.contains("rad/s, beyond max_speed = 2.5 in "),
+        "{said}"
+    );
+    let output = run(&["simulate", "rod.toml", "--steps", "200", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [beyond] = &json["beyond_speed"].as_array().unwrap()[..] else { panic!("{json}") };
+    // The speed in rad/s is the first in the motion.
+    let rows = folder.read("rod.csv");
+    let speeds = rows.lines().skip(1).map(|row| {
+        let row: Vec<f64> = row.split(',').map(|x| x.parse().unwrap()).collect();
+        (row[0], row[2].abs())
+    });
+    let fast: Vec<(f64, f64)> = speeds.filter(|(_, speed)| *speed > 2.5).collect();
+    assert_eq!(beyond["states"], fast.len());
+    assert_eq!(beyond["from"], fast[0].0);
+    assert_eq!(beyond["largest"], fast.iter().fold(0.0, |most: f64, row| most.max(row.1)));
+    let output = run(&["simulate", "rod.toml", "--steps", "10"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("max_speed"));
+    for (speed, expected) in
+        [("0", "must be positive"), ("-1", "must be positive"), ("nan", "finite")]
+    {
+        let text =
+            folder.read("rod.toml").replace("max_speed = 2.5", &format!("max_speed = {speed}"));
+        let error = Scene::parse(&text, "rod.toml").expect_err(speed).to_string();
+        assert!(error.contains("max_speed") && error.contains(expected), "{error}");
+    }
 }

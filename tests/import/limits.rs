@@ -101,8 +101,9 @@ fn entities_do_not_explode() {
 #[test]
 fn broad_models_are_read() {
     // Warnings of a kind are one.
-    let bodies: String =
-        (0..20_000).map(|k| format!("<body name='b{k}'><joint margin='1'/></body>\n")).collect();
+    let bodies: String = (0..20_000)
+        .map(|k| format!("<body name='b{k}'><joint springyield='1'/></body>\n"))
+        .collect();
     let text = format!("<mujoco><worldbody>\n{bodies}</worldbody></mujoco>");
     let description = super::read(&text);
     assert_eq!((description.bodies.len(), description.warnings.len()), (20_000, 1));

@@ -175,6 +175,37 @@ fn general_actuators_are_motors_and_servos() {
     assert_eq!(warnings(text).len(), 1);
 }
 
+/// MuJoCo holds things apart by their margins, joints and tendons as far from their limits: a geom in an inclined frame, a plane,
+/// a hinge with its range in degrees and its margin in rad, and one that leaves nothing of its range.
+#[test]
+fn margins_are_followed() {
+    let text = "<mujoco><worldbody><geom type='plane' size='1 1 1' euler='90 0 0' pos='0 5 0' margin='0.25'/>
+        <body name='b'><joint name='j' axis='0 1 0' limited='true' range='-90 90' margin='0.5'/><geom size='1' margin='0.125'/>
+        <body name='c'><joint name='k' axis='0 1 0' limited='true' range='0 1' margin='0.5'/><joint name='s' type='slide'/>
+        <geom size='1'/></body></body></worldbody>
+        <tendon><fixed name='t' limited='true' range='-2 3' margin='0.5'><joint joint='s' coef='1'/></fixed></tendon></mujoco>";
+    let description = read(text);
+    assert_eq!(warnings(text), Vec::<String>::new());
+    // Its normal is z turned by 90 degrees about x.
+    let plane = &description.half_spaces[0];
+    assert_near(&plane.normal, &[0.0, -1.0, 0.0], 1e-15);
+    assert_near(&[plane.offset], &[-5.0 + 0.25], 1e-15);
+    let b = body(&description, "b");
+    assert_eq!(b.colliders[0].margin, 0.125);
+    assert_near(&b.joint.limits.unwrap(), &[0.5 - PI / 2.0, PI / 2.0 - 0.5], 1e-15);
+    let [lower, upper] = description
+        .bodies
+        .iter()
+        .find(|body| body.joint.name == "k")
+        .unwrap()
+        .joint
+        .limits
+        .unwrap();
+    let middle = 0.5 * PI / 180.0;
+    assert!(lower < upper && (lower - middle).abs() < 1e-8 && (upper - middle).abs() < 1e-8);
+    assert_eq!(description.tendons[0].range, Some([-1.5, 2.5]));
+}
+
 #[test]
 fn loops_close_where_the_model_is_drawn() {
     let text = "<mujoco><worldbody><body name='a' pos='1 0 0' euler='0 0 90'/>\
@@ -208,14 +239,14 @@ fn planes_are_half_spaces() {
 
 #[test]
 fn what_is_not_followed_is_named_with_its_line() {
-    let text = "<mujoco>\n<option density='1'/>\n<worldbody>\n<body>\n<joint margin='1'/>\n<geom size='1' \n\
-        solref='0.1 1' colour='red'/>\n<replicate/>\n<camera/>\n</body>\n<body><joint margin='2'/></body>\n\
+    let text = "<mujoco>\n<option density='1'/>\n<worldbody>\n<body>\n<joint springyield='1'/>\n<geom size='1' \n\
+        solref='0.1 1' colour='red'/>\n<replicate/>\n<camera/>\n</body>\n<body><joint springyield='2'/></body>\n\
         </worldbody>\n<tendon><spatial stiffness='1'/><fixed/></tendon>\n<sensor/></mujoco>";
     let found = warnings(text);
     let expected = [
         "model.xml:2: option.density: is not followed: nothing moves in a fluid here",
         "model.xml:13: spatial: is left out: it has no length",
-        "model.xml:5: joint.margin: is not followed: limits act where they are reached (also in lines 11)",
+        "model.xml:5: joint.springyield: is not followed: springs are elastic (also in lines 11)",
         "model.xml:7: geom.solref: is not followed: contacts are rigid",
         "model.xml:7: geom.colour: is not known here, and ignored",
         "model.xml:8: replicate: is not followed, and left out",

@@ -255,7 +255,7 @@ fn many_warnings_are_one_line() {
     let folder = Folder::new("many-warnings");
     let geoms: String = (0..3)
         .map(|k| {
-            format!("<body pos='0 0 {}'><freejoint/><geom name='g{k}' size='0.1' adhesion='4' margin='1' gap='1' solref='1 1'/></body>", k + 1)
+            format!("<body pos='0 0 {}'><freejoint/><geom name='g{k}' size='0.1' adhesion='4' surfacevel='1 0 0' gap='1' solref='1 1'/></body>", k + 1)
         })
         .collect();
     folder.write("many.xml", &format!("<mujoco><worldbody>{geoms}</worldbody></mujoco>"));
@@ -285,7 +285,7 @@ fn many_warnings_are_one_line() {
         "few.xml",
         &format!(
             "<mujoco><worldbody>{}</worldbody></mujoco>",
-            geoms.replace("margin='1' gap='1' ", "")
+            geoms.replace("surfacevel='1 0 0' gap='1' ", "")
         ),
     );
     let lines: Vec<String> = told(&["simulate", "few.xml", "--steps", "1"]);

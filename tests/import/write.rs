@@ -71,10 +71,10 @@ fn names_that_scenes_do_not_allow_are_changed() {
 
 #[test]
 fn warnings_are_comments_and_states_keyframes() {
-    let text = "<mujoco><worldbody><body><joint margin='1'/><geom size='1'/></body></worldbody>\
+    let text = "<mujoco><worldbody><body><joint springyield='1'/><geom size='1'/></body></worldbody>\
         <keyframe><key name='up' qpos='1.5'/></keyframe></mujoco>";
     let written = read(text).to_toml("");
-    assert!(written.contains("# Warning: model.xml:1: joint.margin"), "{written}");
+    assert!(written.contains("# Warning: model.xml:1: joint.springyield"), "{written}");
     assert!(written.contains("[[keyframe]]\nname = \"up\"\nq = [1.5]"), "{written}");
 }
 

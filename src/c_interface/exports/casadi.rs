@@ -1,5 +1,6 @@
 //! The functions of CasADi's protocol for external functions, on the scene that is attached to the library:
-//! `stiction_f` (x, u -> x_next) with its Jacobian, and `stiction_start` (-> x, u).
+//! `stiction_f` (x, u -> x_next) with its Jacobian, its products in reverse (`adj1_`) and the Jacobian of these, in
+//! which CasADi finds the Hessian of a Lagrangian; and `stiction_start` (-> x, u).
 //!
 //! Each evaluation uses a workspace from a pool, so any number of threads may evaluate at a time. A failure
 //! is the return value 1, which CasADi's solvers read as "not defined here", and a line on standard error,
@@ -7,9 +8,12 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use nalgebra::DMatrix;
 
 use super::boundary::{Buffer, Code, Failure, elements, enter, last_message};
 use crate::Error;
@@ -22,19 +26,60 @@ use crate::transition::Transition;
 type Int = i64;
 
 /// A sparsity pattern as CasADi reads it: rows, columns, then 1 for "dense", or where columns begin.
-type Pattern = [Int; 4];
+type Pattern = Vec<Int>;
 
-/// The size of an input or output.
+/// What an input or output is made of: rows and columns, of x, of u, or 1, and whether anything of it is stored.
+/// Outputs are among the inputs of derivatives without a number.
 #[derive(Clone, Copy)]
-enum Shape {
+struct Shape {
+    rows: Length,
+    columns: Length,
+    stored: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Length {
+    One,
     State,
     Input,
-    /// A state of which nothing is stored: what the output is among the inputs of a Jacobian.
-    NoState,
-    StateByState,
-    StateByInput,
 }
-use Shape::{Input, NoState, State, StateByInput, StateByState};
+
+impl Shape {
+    const COUNT: usize = 18;
+
+    const fn stored(rows: Length, columns: Length) -> Shape {
+        Shape { rows, columns, stored: true }
+    }
+
+    const fn nothing(rows: Length, columns: Length) -> Shape {
+        Shape { rows, columns, stored: false }
+    }
+
+    /// Its place among all there are.
+    fn index(self) -> usize {
+        (self.rows as usize * 3 + self.columns as usize) * 2 + usize::from(self.stored)
+    }
+
+    fn pattern(self, [rows, columns]: [usize; 2]) -> Pattern {
+        let mut pattern = vec![rows as Int, columns as Int];
+        match self.stored {
+            true => pattern.push(1),
+            false => pattern.resize(2 + columns + 1, 0),
+        }
+        pattern
+    }
+}
+
+const STATE: Shape = Shape::stored(Length::State, Length::One);
+const INPUT: Shape = Shape::stored(Length::Input, Length::One);
+const NO_STATE: Shape = Shape::nothing(Length::State, Length::One);
+const NO_INPUT: Shape = Shape::nothing(Length::Input, Length::One);
+const STATE_BY_STATE: Shape = Shape::stored(Length::State, Length::State);
+const STATE_BY_INPUT: Shape = Shape::stored(Length::State, Length::Input);
+const INPUT_BY_STATE: Shape = Shape::stored(Length::Input, Length::State);
+const INPUT_BY_INPUT: Shape = Shape::stored(Length::Input, Length::Input);
+const NO_STATE_BY_STATE: Shape = Shape::nothing(Length::State, Length::State);
+const NO_INPUT_BY_STATE: Shape = Shape::nothing(Length::Input, Length::State);
 
 /// An argument or a result.
 type Numbers = Vec<f64>;
@@ -47,8 +92,8 @@ struct Function {
 }
 
 const STEP: Function = Function {
-    inputs: &[(c"x", State), (c"u", Input)],
-    outputs: &[(c"x_next", State)],
+    inputs: &[(c"x", STATE), (c"u", INPUT)],
+    outputs: &[(c"x_next", STATE)],
     evaluate: |transition, inputs| {
         let mut next = vec![0.0; inputs[0].len()];
         transition.step(&inputs[0], &inputs[1], &mut next)?;
@@ -57,8 +102,8 @@ const STEP: Function = Function {
 };
 
 const JACOBIAN: Function = Function {
-    inputs: &[(c"x", State), (c"u", Input), (c"out_x_next", NoState)],
-    outputs: &[(c"jac_x_next_x", StateByState), (c"jac_x_next_u", StateByInput)],
+    inputs: &[(c"x", STATE), (c"u", INPUT), (c"out_x_next", NO_STATE)],
+    outputs: &[(c"jac_x_next_x", STATE_BY_STATE), (c"jac_x_next_u", STATE_BY_INPUT)],
     evaluate: |transition, inputs| {
         let (jacobian, _) = transition.linearize_ambient(&inputs[0], &inputs[1])?;
         let AmbientJacobian { a, b, .. } = jacobian;
@@ -66,9 +111,62 @@ const JACOBIAN: Function = Function {
     },
 };
 
+const ADJOINT: Function = Function {
+    inputs: &[(c"x", STATE), (c"u", INPUT), (c"out_x_next", NO_STATE), (c"adj_x_next", STATE)],
+    outputs: &[(c"adj_x", STATE), (c"adj_u", INPUT)],
+    evaluate: |transition, inputs| {
+        let mut of_x = transition.vjp_ambient(&inputs[0], &inputs[1], &inputs[3])?;
+        let of_u = of_x.split_off(inputs[0].len());
+        Ok(vec![of_x, of_u])
+    },
+};
+
+const ADJOINT_JACOBIAN: Function = Function {
+    inputs: &[
+        (c"x", STATE),
+        (c"u", INPUT),
+        (c"out_x_next", NO_STATE),
+        (c"adj_x_next", STATE),
+        (c"out_adj_x", NO_STATE),
+        (c"out_adj_u", NO_INPUT),
+    ],
+    outputs: &[
+        (c"jac_adj_x_x", STATE_BY_STATE),
+        (c"jac_adj_x_u", STATE_BY_INPUT),
+        (c"jac_adj_x_out_x_next", NO_STATE_BY_STATE),
+        (c"jac_adj_x_adj_x_next", STATE_BY_STATE),
+        (c"jac_adj_u_x", INPUT_BY_STATE),
+        (c"jac_adj_u_u", INPUT_BY_INPUT),
+        (c"jac_adj_u_out_x_next", NO_INPUT_BY_STATE),
+        (c"jac_adj_u_adj_x_next", INPUT_BY_STATE),
+    ],
+    evaluate: |transition, inputs| {
+        let [x, u] = [&inputs[0], &inputs[1]];
+        let all = x.len() + u.len();
+        let hessian = transition.hessian_ambient(x, u, &inputs[3])?;
+        let hessian = DMatrix::from_vec(all, all, hessian);
+        let (AmbientJacobian { a, b, .. }, _) = transition.linearize_ambient(x, u)?;
+        let block = |rows: Range<usize>, columns: Range<usize>| {
+            let size = (rows.len(), columns.len());
+            hessian.view((rows.start, columns.start), size).iter().copied().collect::<Vec<f64>>()
+        };
+        let (of_x, of_u) = (0..x.len(), x.len()..all);
+        Ok(vec![
+            block(of_x.clone(), of_x.clone()),
+            block(of_x.clone(), of_u.clone()),
+            vec![],
+            a.transpose().as_slice().to_vec(),
+            block(of_u.clone(), of_x),
+            block(of_u.clone(), of_u),
+            vec![],
+            b.transpose().as_slice().to_vec(),
+        ])
+    },
+};
+
 const START: Function = Function {
     inputs: &[],
-    outputs: &[(c"x", State), (c"u", Input)],
+    outputs: &[(c"x", STATE), (c"u", INPUT)],
     evaluate: |transition, _| Ok(vec![transition.initial_state(), transition.initial_input()]),
 };
 
@@ -76,7 +174,9 @@ const START: Function = Function {
 struct Exported {
     attachment: Attachment,
     scene: Arc<Scene>,
-    patterns: [Pattern; 5],
+    /// By [`Shape::index`].
+    patterns: Vec<Pattern>,
+    sizes: [usize; 3],
     /// Workspaces that nobody is using.
     idle: Mutex<Vec<Transition>>,
 }
@@ -95,17 +195,26 @@ impl Exported {
         };
         let scene = Arc::new(attachment.scene()?);
         let transition = attachment.transition(scene.clone())?;
-        let nx = (transition.nq() + transition.nv()) as Int;
-        let nu = transition.nu() as Int;
-        let patterns =
-            [[nx, 1, 1, 0], [nu, 1, 1, 0], [nx, 1, 0, 0], [nx, nx, 1, 0], [nx, nu, 1, 0]];
-        Ok(Exported { attachment, scene, patterns, idle: Mutex::new(vec![transition]) })
+        let sizes = [1, transition.nq() + transition.nv(), transition.nu()];
+        let mut patterns = vec![vec![]; Shape::COUNT];
+        for rows in [Length::One, Length::State, Length::Input] {
+            for columns in [Length::One, Length::State, Length::Input] {
+                for shape in [Shape::stored(rows, columns), Shape::nothing(rows, columns)] {
+                    patterns[shape.index()] =
+                        shape.pattern([rows, columns].map(|k| sizes[k as usize]));
+                }
+            }
+        }
+        let idle = Mutex::new(vec![transition]);
+        Ok(Exported { attachment, scene, patterns, sizes, idle })
     }
 
     /// Numbers stored of a shape.
     fn size(&self, shape: Shape) -> usize {
-        let [rows, columns, dense, _] = self.patterns[shape as usize];
-        (rows * columns * dense) as usize
+        match shape.stored {
+            true => self.sizes[shape.rows as usize] * self.sizes[shape.columns as usize],
+            false => 0,
+        }
     }
 
     /// Runs `f` on a workspace of the pool, which goes back unless `f` panics.
@@ -183,10 +292,10 @@ impl Function {
 
     /// The pattern of an entry; an empty one where the scene cannot be read, which [`Self::work`] reports.
     fn pattern(list: &[(&'static CStr, Shape)], index: Int) -> *const Int {
-        static NONE: Pattern = [0, 0, 1, 0];
+        static NONE: [Int; 3] = [0, 0, 1];
         let entry = usize::try_from(index).ok().and_then(|index| list.get(index));
-        let pattern = |shape: Shape| Some(&enter(exported).ok()?.patterns[shape as usize]);
-        entry.and_then(|&(_, shape)| pattern(shape)).unwrap_or(&NONE).as_ptr()
+        let pattern = |shape: Shape| Some(&enter(exported).ok()?.patterns[shape.index()][..]);
+        entry.and_then(|&(_, shape)| pattern(shape)).unwrap_or(&NONE[..]).as_ptr()
     }
 
     /// # Safety
@@ -320,6 +429,28 @@ export!(
     jac_stiction_f_sparsity_in,
     jac_stiction_f_sparsity_out,
     jac_stiction_f_work
+);
+export!(
+    ADJOINT,
+    adj1_stiction_f,
+    adj1_stiction_f_n_in,
+    adj1_stiction_f_n_out,
+    adj1_stiction_f_name_in,
+    adj1_stiction_f_name_out,
+    adj1_stiction_f_sparsity_in,
+    adj1_stiction_f_sparsity_out,
+    adj1_stiction_f_work
+);
+export!(
+    ADJOINT_JACOBIAN,
+    jac_adj1_stiction_f,
+    jac_adj1_stiction_f_n_in,
+    jac_adj1_stiction_f_n_out,
+    jac_adj1_stiction_f_name_in,
+    jac_adj1_stiction_f_name_out,
+    jac_adj1_stiction_f_sparsity_in,
+    jac_adj1_stiction_f_sparsity_out,
+    jac_adj1_stiction_f_work
 );
 export!(
     START,

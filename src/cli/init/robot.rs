@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::output;
 use super::super::scene_options::warn_of_lost_looks;
 use crate::Error;
-use crate::assemble::{BaseHeight, Description, Equipment};
+use crate::assemble::{BaseHeight, Description, Equipment, Motors};
 use crate::formats::LoadOptions;
 use crate::model::{ActuatorKind, JointKind, Scene};
 
@@ -31,7 +31,7 @@ impl Robot {
         mu: f64,
         directory: &Path,
     ) -> Result<Robot, Error> {
-        let servos = Some(ActuatorKind::Position);
+        let servos = Some(Motors::Each(ActuatorKind::Position));
         let asked =
             Equipment { ground: Some(mu), motors: servos, base_height: Some(BaseHeight::OnGround) };
         let options = LoadOptions { floating_base, equipment: asked, ..LoadOptions::default() };

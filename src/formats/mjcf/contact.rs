@@ -10,14 +10,14 @@ use crate::assemble::{ContactDescription, Description, Material};
 use crate::formats::xml::{Element, Unfollowed};
 
 const RIGID: &str = "is not followed: contacts are rigid";
-const TOUCH: &str = "is not followed: contacts act where surfaces touch";
+const MARGINS: &str = "is not followed: the margins of both geoms are";
 
 const UNFOLLOWED: [Unfollowed; 6] = [
     Unfollowed { name: "solref", neutral: "", instead: RIGID },
     Unfollowed { name: "solimp", neutral: "", instead: RIGID },
     Unfollowed { name: "solreffriction", neutral: "", instead: RIGID },
-    Unfollowed { name: "margin", neutral: "0", instead: TOUCH },
-    Unfollowed { name: "gap", neutral: "0", instead: TOUCH },
+    Unfollowed { name: "margin", neutral: "", instead: MARGINS },
+    Unfollowed { name: "gap", neutral: "0", instead: MARGINS },
     Unfollowed { name: "adhesion", neutral: "0", instead: "is not followed: nothing sticks" },
 ];
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::defaults::Given;
 use super::ellipsoid;
@@ -51,7 +51,7 @@ enum Kind {
     Mesh,
 }
 
-const FOLLOWED: [&str; 25] = [
+const FOLLOWED: [&str; 26] = [
     "axisangle",
     "class",
     "conaffinity",
@@ -64,6 +64,7 @@ const FOLLOWED: [&str; 25] = [
     "fromto",
     "group",
     "hfield",
+    "margin",
     "mass",
     "material",
     "mesh",
@@ -85,13 +86,12 @@ const INERT: [&str; 4] = ["castshadow", "user", "fluidcoef", "solmix"];
 const LAST_SHOWN: f64 = 2.0;
 
 const RIGID: &str = "is not followed: contacts are rigid";
-const TOUCH: &str = "is not followed: contacts act where surfaces touch";
+const GAP: &str = "has no effect: as in MuJoCo 4 it takes nothing from the margin";
 
-const UNFOLLOWED: [Unfollowed; 7] = [
+const UNFOLLOWED: [Unfollowed; 6] = [
     Unfollowed { name: "solref", neutral: "", instead: RIGID },
     Unfollowed { name: "solimp", neutral: "", instead: RIGID },
-    Unfollowed { name: "margin", neutral: "0", instead: TOUCH },
-    Unfollowed { name: "gap", neutral: "0", instead: TOUCH },
+    Unfollowed { name: "gap", neutral: "0", instead: GAP },
     Unfollowed { name: "adhesion", neutral: "0", instead: "is not followed: nothing sticks" },
     Unfollowed {
         name: "surfacevel",
@@ -141,10 +141,13 @@ impl<'a> Reader<'a> {
         let massive = massive && weighs && (first..=last).contains(&group);
         let color = self.color(&given)?;
         let shown = group <= LAST_SHOWN && color.is_none_or(|color| color[3] > 0.0);
+        // Those of two add, as in MuJoCo 4.
+        let margin = given.at("margin").amount("margin")?.unwrap_or(0.0);
         let (form, mass) = self.form(&given, touches, massive)?;
         let form = match form {
-            Form::Plane(pose) => Form::Plane(frame * pose),
+            Form::Plane(pose) => Form::Plane(frame * pose * Translation3::new(0.0, 0.0, margin)),
             Form::Solid(mut collider) => {
+                collider.margin = margin;
                 let pose = frame * isometry(collider.position, collider.orientation);
                 collider.position = pose.translation.vector.into();
                 collider.orientation = wxyz(&pose.rotation);
@@ -503,6 +506,7 @@ fn collider(
         shape,
         size,
         radius: None,
+        margin: 0.0,
         position: pose.translation.vector.into(),
         orientation: wxyz(&pose.rotation),
         material: None,

@@ -20,13 +20,14 @@ pub(super) struct Joint {
     pub numbers: JointDescription,
 }
 
-const FOLLOWED: [&str; 13] = [
+const FOLLOWED: [&str; 14] = [
     "armature",
     "axis",
     "class",
     "damping",
     "frictionloss",
     "limited",
+    "margin",
     "name",
     "pos",
     "range",
@@ -38,16 +39,11 @@ const FOLLOWED: [&str; 13] = [
 
 const RIGID: &str = "is not followed: limits and dry friction of joints are rigid";
 
-const UNFOLLOWED: [Unfollowed; 10] = [
+const UNFOLLOWED: [Unfollowed; 9] = [
     Unfollowed { name: "solreflimit", neutral: "", instead: RIGID },
     Unfollowed { name: "solimplimit", neutral: "", instead: RIGID },
     Unfollowed { name: "solreffriction", neutral: "", instead: RIGID },
     Unfollowed { name: "solimpfriction", neutral: "", instead: RIGID },
-    Unfollowed {
-        name: "margin",
-        neutral: "0",
-        instead: "is not followed: limits act where they are reached",
-    },
     Unfollowed {
         name: "springdamper",
         neutral: "0",
@@ -174,8 +170,22 @@ impl<'a> Reader<'a> {
             return Err(at.error("range", message));
         }
         let limit = |x| if kind == JointKind::Revolute { self.compiler.angle(x) } else { x };
-        Ok(Some([limit(lower), limit(upper)]))
+        // Rad, unlike the range.
+        let margin = given.at("margin").amount("margin")?.unwrap_or(0.0);
+        Ok(Some(within(limit(lower), limit(upper), margin)))
     }
+}
+
+/// What a margin leaves of a range, which is held that much away from its ends.
+pub(super) fn within(lower: f64, upper: f64, margin: f64) -> [f64; 2] {
+    let (lower, upper) = (lower + margin, upper - margin);
+    if lower < upper {
+        return [lower, upper];
+    }
+    // Where the ends meet it is held in the middle, about.
+    let middle = f64::midpoint(lower, upper);
+    let least = 1e-9 * middle.abs().max(1.0);
+    [middle - least, middle + least]
 }
 
 const ALIGN: [Unfollowed; 1] = [Unfollowed {

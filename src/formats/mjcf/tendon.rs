@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use nalgebra::Vector3;
 
 use super::defaults::Given;
+use super::joint::within;
 use super::reader::Reader;
 use super::tree::{Link, Tree};
 use crate::Error;
@@ -14,9 +15,8 @@ use crate::model::JointKind;
 
 const RIGID: &str = "is not followed: limits and dry friction are rigid";
 
-const UNFOLLOWED: [Unfollowed; 9] = [
+const UNFOLLOWED: [Unfollowed; 8] = [
     Unfollowed { name: "armature", neutral: "0", instead: "is not followed: give joints theirs" },
-    Unfollowed { name: "margin", neutral: "0", instead: RIGID },
     Unfollowed { name: "solreflimit", neutral: "", instead: RIGID },
     Unfollowed { name: "solimplimit", neutral: "", instead: RIGID },
     Unfollowed { name: "solreffriction", neutral: "", instead: RIGID },
@@ -34,8 +34,17 @@ const UNFOLLOWED: [Unfollowed; 9] = [
     Unfollowed { name: "dampingratio", neutral: "0", instead: "is not followed: give damping" },
 ];
 
-const FOLLOWED: [&str; 8] =
-    ["name", "class", "limited", "range", "stiffness", "damping", "springlength", "frictionloss"];
+const FOLLOWED: [&str; 9] = [
+    "name",
+    "class",
+    "limited",
+    "margin",
+    "range",
+    "stiffness",
+    "damping",
+    "springlength",
+    "frictionloss",
+];
 
 const SEEN: [&str; 5] = ["group", "material", "rgba", "user", "width"];
 
@@ -190,9 +199,10 @@ fn tendon<'a>(
     let words = [("true", Some(true)), ("false", Some(false)), ("auto", None)];
     let range: Option<[f64; 2]> = given.at("range").numbers("range")?;
     let limited = given.at("limited").word("limited", &words)?.flatten();
+    let margin = given.at("margin").amount("margin")?.unwrap_or(0.0);
     let range = match (reader.compiler.limits(limited, range.is_some()), range) {
         (false, _) => None,
-        (true, Some([least, most])) if least < most => Some([least, most]),
+        (true, Some([least, most])) if least < most => Some(within(least, most, margin)),
         // What is no range limits nothing, unless it is said to.
         (true, Some(_)) if limited.is_none() => None,
         (true, Some(_)) => {

@@ -6,13 +6,14 @@ use crate::assemble::JointDescription;
 use crate::model::JointKind;
 use crate::table::Table;
 
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "type",
     "name",
     "axis",
     "pitch",
     "anchor",
     "limits",
+    "max_speed",
     "armature",
     "damping",
     "friction",
@@ -40,6 +41,7 @@ pub(super) fn read(table: &Table, hangs: bool) -> Result<JointDescription, Error
     described.name = joint.string("name")?.unwrap_or("").to_string();
     described.anchor = joint.numbers("anchor")?.unwrap_or([0.0; 3]);
     described.limits = joint.numbers("limits")?;
+    described.max_speed = joint.number("max_speed")?;
     for (field, number) in [
         ("armature", &mut described.armature),
         ("damping", &mut described.damping),
@@ -92,6 +94,9 @@ pub(super) fn inline_table(joint: &JointDescription) -> Option<String> {
     }
     if let Some(limits) = &joint.limits {
         entries.push(format!("limits = {}", list(limits)));
+    }
+    if let Some(speed) = joint.max_speed {
+        entries.push(format!("max_speed = {}", number(speed)));
     }
     for (name, value) in [
         ("armature", joint.armature),

@@ -36,7 +36,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
     fields.extend(SURFACE);
     fields.extend(surface_fields());
     fields.extend(kinds());
-    fields.extend(["radius", "scale", "spacing", "max_hull_vertices", "color", "drawn"]);
+    fields.extend(["radius", "margin", "scale", "spacing", "max_hull_vertices", "color", "drawn"]);
     table.only(&fields)?;
     let (shape, size, visual) = read_kind(table)?;
     let (max_hull_vertices, states_hull_limit) = (read_limit(table)?, table.has(HULL_LIMIT));
@@ -47,6 +47,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         shape,
         size,
         radius,
+        margin: read_margin(table)?,
         position: table.numbers("position")?.unwrap_or([0.0; 3]),
         orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
         material: read_material(table)?,
@@ -128,6 +129,13 @@ fn read_kind(table: &Table) -> Result<Kind, Error> {
         table.demand(field, found > 0.0, "must be positive", found, "m")?;
     }
     Ok((shape, size, visual))
+}
+
+/// How far from its surface a shape touches.
+fn read_margin(table: &Table) -> Result<f64, Error> {
+    let margin = table.number("margin")?.unwrap_or(0.0);
+    table.demand("margin", margin >= 0.0, "must not be negative", margin, "m")?;
+    Ok(margin)
 }
 
 /// The radius of round edges, if it has them.
@@ -285,6 +293,9 @@ pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, 
     }
     if let Some(radius) = shape.radius {
         field(text, "radius", &number(radius));
+    }
+    if shape.margin != 0.0 {
+        field(text, "margin", &number(shape.margin));
     }
     write_pose(text, &shape.position, shape.orientation);
     write_color(text, shape.color);

@@ -84,6 +84,7 @@ impl Shapes {
             shape,
             size,
             radius: None,
+            margin: 0.0,
             position: pose.translation.vector.into(),
             orientation: wxyz(&pose.rotation),
             material: None,

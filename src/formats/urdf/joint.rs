@@ -5,7 +5,7 @@ use nalgebra::{Unit, UnitQuaternion, Vector3};
 use super::link::Link;
 use super::origin::origin;
 use crate::Error;
-use crate::assemble::{BodyDescription, EqualityDescription, JointDescription};
+use crate::assemble::{BodyDescription, EqualityDescription, JointDescription, StatedDrive};
 use crate::formats::pose::wxyz;
 use crate::formats::xml::{Element, Remarks};
 use crate::model::{EqualityKind, JointKind};
@@ -73,6 +73,8 @@ impl<'a> Joint<'a> {
         }
         if let Some(limit) = element.child("limit") {
             numbers.effort = limit.amount("effort")?.unwrap_or(0.0);
+            // 0 is what files have that do not know it.
+            numbers.max_speed = limit.amount("velocity")?.filter(|&speed| speed > 0.0);
         }
         for child in &element.children {
             match child.tag.as_str() {
@@ -85,6 +87,16 @@ impl<'a> Joint<'a> {
             }
         }
         Ok(Joint { element, name, parent: link("parent")?, child: link("child")?, kind, numbers })
+    }
+
+    /// Gives it the drive that the file states.
+    pub fn is_driven(&mut self, drive: Option<StatedDrive>) {
+        self.numbers.drive = drive;
+    }
+
+    /// Whether it holds both links in place.
+    pub fn is_fixed(&self) -> bool {
+        self.kind == Kind::Fixed
     }
 
     /// The child link, and bodies without mass before it where the joint has several coordinates.
@@ -220,11 +232,8 @@ fn limits(
     };
     let followed = ["lower", "upper"];
     limit.remark_on_others(&followed, &["effort", "velocity"], &[], remarks);
-    for (name, what) in [("effort", "forces"), ("velocity", "speeds")] {
-        let followed = driven && name == "effort";
-        if !followed && limit.number(name)?.is_some_and(|found| found > 0.0) {
-            remarks.add(limit, name, format!("is not followed: {what} have no limits"));
-        }
+    if !driven && limit.number("effort")?.is_some_and(|found| found > 0.0) {
+        remarks.add(limit, "effort", "is not followed: forces have no limits");
     }
     let lower = limit.number("lower")?.unwrap_or(0.0);
     let upper = limit.number("upper")?.unwrap_or(0.0);

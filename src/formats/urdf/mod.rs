@@ -9,6 +9,8 @@ mod link;
 mod link_friction;
 mod origin;
 mod package;
+mod self_collision;
+mod transmission;
 mod visual;
 
 use std::collections::{HashMap, HashSet};
@@ -17,7 +19,9 @@ use std::path::Path;
 use super::pose::isometry;
 use super::xml::{Element, Remarks};
 use crate::Error;
-use crate::assemble::{BodyDescription, Description, Equipment, JointDescription};
+use crate::assemble::{
+    BodyDescription, Description, Equipment, JointDescription, Motors, StatedDrive,
+};
 use crate::formats::mass_properties::MassProperties;
 use crate::model::{JointKind, Settings};
 use collision::Shapes;
@@ -36,14 +40,21 @@ pub(super) fn read(
     (floating_base, equipment, max_hull_vertices): (bool, Equipment, usize),
 ) -> Result<Description, Error> {
     let mut remarks = Remarks::default();
-    remark_on_others(root, equipment.motors.is_some(), &mut remarks);
+    remark_on_others(root, equipment.motors, &mut remarks);
     let mut description = Description::new(name, Settings::new(TIME_STEP));
     description.strict = false;
     description.passes = true;
     let mut shapes = Shapes::new(directory, max_hull_vertices);
     let links = read_links(root, &mut shapes, &mut remarks)?;
-    let joints = read_joints(root, &links, equipment.motors.is_some(), &mut remarks)?;
+    let drives = match equipment.motors {
+        Some(Motors::Stated) => transmission::read(root, &mut remarks)?,
+        _ => HashMap::new(),
+    };
+    let driven = (equipment.motors.is_some(), &drives);
+    let joints = read_joints(root, &links, driven, &mut remarks)?;
+    transmission::check(root, &joints, &drives)?;
     add_bodies(root, &links, &joints, floating_base, &mut description)?;
+    self_collision::add(root, &links, &joints, &mut description);
     for joint in &joints {
         if let Some(mimic) = joint.mimic(&joints, &mut remarks)? {
             description.equalities.push(mimic);
@@ -65,18 +76,20 @@ pub(super) fn read(
     Ok(description)
 }
 
-fn remark_on_others(root: &Element, driven: bool, remarks: &mut Remarks) {
+fn remark_on_others(root: &Element, motors: Option<Motors>, remarks: &mut Remarks) {
     root.remark_on_others(&["name", "version"], &[], &[], remarks);
     for element in &root.children {
         match element.tag.as_str() {
             "link" | "joint" | "material" => {}
-            "transmission" if driven => {}
-            "transmission" => {
-                remarks.add(element, "", "is not followed: give the joint an [[actuator]], or all of them by `import --actuators`");
+            "transmission" | "ros2_control" if motors.is_none() => {
+                transmission::remark_unasked(element, remarks);
             }
+            "transmission" | "ros2_control" => {}
             "gazebo" => {
                 const SEEN: [&str; 5] = ["material", "sensor", "visual", "mu1", "mu2"];
-                let acts = |child: &&Element| !SEEN.contains(&child.tag.as_str());
+                let acts = |child: &&Element| {
+                    !SEEN.contains(&child.tag.as_str()) && !self_collision::is_flag(child)
+                };
                 for child in element.children.iter().filter(acts) {
                     remarks.add(child, "", "of gazebo is not followed");
                 }
@@ -111,13 +124,14 @@ fn read_links<'a>(
 fn read_joints<'a>(
     root: &'a Element,
     links: &HashMap<&str, Link>,
-    driven: bool,
+    (driven, drives): (bool, &HashMap<&str, StatedDrive>),
     remarks: &mut Remarks,
 ) -> Result<Vec<Joint<'a>>, Error> {
     let mut joints = Vec::new();
     let (mut names, mut children) = (HashSet::new(), HashSet::new());
     for element in root.all("joint") {
-        let joint = Joint::read(element, driven, remarks)?;
+        let mut joint = Joint::read(element, driven, remarks)?;
+        joint.is_driven(drives.get(joint.name).copied());
         for (tag, link) in [("parent", joint.parent), ("child", joint.child)] {
             if !links.contains_key(link) {
                 return Err(element.error(tag, format!("there is no link {link:?}")));

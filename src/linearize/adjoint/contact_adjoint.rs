@@ -410,10 +410,11 @@ impl ContactAdjoint {
                 continue;
             };
             // Beyond what is possible nothing changes; then sizes say all.
-            if parameters.core(model, collider).1 != parameters.values[slot] {
+            let own = &model.colliders[collider];
+            if parameters.core(model, collider).1 != parameters.values[slot] + own.margin {
                 continue;
             }
-            let shrinks = model.colliders[collider].shape.keeps_its_size();
+            let shrinks = own.shape.keeps_its_size();
             let lanes = &resized[LANES / 2 * side..][..LANES / 2];
             let shrunk = if shrinks { lanes.iter().sum() } else { 0.0 };
             for &(constraint, gradient) in &self.points {
