@@ -308,7 +308,7 @@ impl Description {
                 ActuatorKind::Velocity => {
                     narrower(range, joint.max_speed.map(|most| [-most, most]))
                 }
-                ActuatorKind::Motor | ActuatorKind::Affine => range,
+                ActuatorKind::Motor | ActuatorKind::Affine => narrower(range, None),
             };
             let start = match kind {
                 ActuatorKind::Position => joint.q.first().copied().unwrap_or(0.0),
@@ -390,11 +390,14 @@ impl Description {
     }
 }
 
-/// What both ranges leave, or the one that there is; the first where they do not meet.
-fn narrower(first: Option<[f64; 2]>, second: Option<[f64; 2]>) -> Option<[f64; 2]> {
-    let Some(([a, b], [c, d])) = first.zip(second) else { return first.or(second) };
-    let both = [a.max(c), b.min(d)];
-    Some(if both[0] <= both[1] { both } else { [a, b] })
+/// What a range of a drive leaves of that of its joint, of which nothing is given up where they do not meet; nothing where it has no
+/// two ends.
+fn narrower(drive: Option<[f64; 2]>, joint: Option<[f64; 2]>) -> Option<[f64; 2]> {
+    let both = match drive.zip(joint) {
+        Some(([a, b], [c, d])) => Some([a.max(c), b.min(d)]).filter(|[a, b]| a <= b).or(joint),
+        None => drive.or(joint),
+    };
+    both.filter(|range| range.iter().all(|end| end.is_finite()))
 }
 
 /// What a joint is called.

@@ -58,9 +58,7 @@ fn places<'a>(scene: &'a Scene, state: &State<f64>) -> Vec<Placed<'a>> {
         };
         let position = position + turn * parameters.collider_position(model, index);
         let rotation = turn * rotation_matrix(collider.orientation);
-        let (size, radius) = parameters.core(model, index);
-        // Within margins nothing is deep.
-        ((size, radius - collider.margin), rotation, position)
+        (parameters.core(model, index), rotation, position)
     };
     let placed = model.colliders.iter().enumerate().map(|of| (&of.1.shape, placed(of)));
     let placed = placed.map(|(shape, ((size, radius), rotation, position))| Placed {

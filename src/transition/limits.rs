@@ -42,7 +42,9 @@ impl Transition {
                 true => values.force_range(model, index),
                 false => NONE,
             };
-            [control[0].max(force[0]), control[1].min(force[1])]
+            // Where they do not meet the control says nothing; the force is the same all over its range.
+            let both = [control[0].max(force[0]), control[1].min(force[1])];
+            if both[0] <= both[1] { both } else { control }
         };
         let limits: Vec<[f64; 2]> = self.inputs.iter().map(limit).collect();
         [0, 1].map(|side| limits.iter().map(|limit| limit[side]).collect())

@@ -359,7 +359,7 @@ fn drives_that_make_no_sense_are_refused() {
         ),
         (
             "<ros2_control><joint name='ja'><command_interface name='position'><param name='min'>2</param><param name='max'>1</param></command_interface></joint></ros2_control>",
-            "must be at most max",
+            "has a min that is more than its max",
         ),
         (
             "<ros2_control><joint><command_interface name='position'/></joint></ros2_control>",
@@ -367,16 +367,69 @@ fn drives_that_make_no_sense_are_refused() {
         ),
         (
             "<ros2_control><joint name='other'><command_interface name='position'/></joint></ros2_control>",
-            "there is no joint \"other\"",
-        ),
-        (
-            "<transmission><joint name='other'><hardwareInterface>EffortJointInterface</hardwareInterface></joint></transmission>",
-            "there is no joint \"other\"",
+            "the file states no drives",
         ),
     ] {
         let error = stated(&plain.replace("END", end)).expect_err(end).to_string();
         assert!(error.starts_with("arm.urdf:") && error.contains(expected), "{error}");
     }
+}
+
+/// What cannot be driven is told, one end of a range counts where the joint has the other, and of ranges that do not meet that
+/// of the joint does; a limit of velocity is of joints with one coordinate.
+#[test]
+fn what_is_not_driven_is_told() {
+    let link = |name: &str| {
+        format!(
+            "<link name='{name}'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+        )
+    };
+    let joint = |name: &str, kind: &str, child: &str, more: &str| {
+        format!(
+            "<joint name='{name}' type='{kind}'><parent link='base'/><child link='{child}'/><axis xyz='0 1 0'/>{more}</joint>"
+        )
+    };
+    let command = |joint: &str, range: &str| {
+        format!(
+            "<joint name='{joint}'><command_interface name='position'>{range}</command_interface></joint>"
+        )
+    };
+    let limit = "<limit lower='1' upper='2' effort='1' velocity='-1'/>";
+    let text = format!(
+        "<robot name='r'><link name='base'/>{}{}<ros2_control>{}</ros2_control></robot>",
+        ["a", "b", "c", "d", "e"].map(link).concat(),
+        [
+            joint("ja", "revolute", "a", limit),
+            joint("jb", "revolute", "b", limit),
+            joint("jc", "fixed", "c", "<limit effort='1' velocity='3'/>"),
+            joint("jd", "revolute", "d", &format!("{limit}<mimic joint='ja'/>")),
+            joint("je", "continuous", "e", ""),
+        ]
+        .concat(),
+        [
+            command("ja", "<param name='max'>1.5</param>"),
+            command("jb", "<param name='min'>-0.5</param><param name='max'>0.5</param>"),
+            command("jc", ""),
+            command("jd", ""),
+            command("je", "<param name='min'>-0.5</param>"),
+            command("jx", ""),
+        ]
+        .concat()
+    );
+    let description = stated(&text).unwrap();
+    let ranges: Vec<_> =
+        description.actuators.iter().map(|a| (a.name.as_str(), a.control_range)).collect();
+    assert_eq!(ranges, [("ja", Some([1.0, 1.5])), ("jb", Some([1.0, 2.0])), ("je", None)]);
+    let warnings: Vec<String> = description.warnings.iter().map(ToString::to_string).collect();
+    for expected in [
+        "\"jc\" is not driven: the joint has not one coordinate",
+        "\"jd\" is not driven: the joint follows another one",
+        "\"jx\" is not driven: there is no such joint",
+    ] {
+        assert!(warnings.iter().any(|w| w.contains(expected)), "{warnings:?}");
+    }
+    assert!(description.bodies.iter().all(|body| body.joint.max_speed.is_none()));
+    description.scene().unwrap();
 }
 
 /// Links of which Gazebo says that they collide touch each other, unless a joint joins them, through what is fixed to them too.
@@ -415,13 +468,47 @@ fn links_that_collide_in_gazebo_touch() {
     assert_eq!(found, [("a-c", 0.5)]);
     let scene = description.scene().unwrap();
     assert_eq!(scene.model.pairs.len(), 1);
-    assert!(description.warnings.iter().all(|w| !w.to_string().contains("selfCollide")));
+    let told = |description: &Description| {
+        let touches = |w: &&stiction::Error| w.to_string().contains("link.collision");
+        let of = description.warnings.iter().filter(touches).map(ToString::to_string);
+        of.collect::<Vec<_>>()
+    };
+    let [warning] = &told(&description)[..] else { panic!("{:?}", description.warnings) };
+    assert!(warning.contains("touch nothing but each other"), "{warning}");
     // All of them by one word for the model.
     let all = text
         .replace("<selfCollide>true</selfCollide>", "")
-        .replace("</robot>", "<gazebo><self_collide>1</self_collide></gazebo></robot>");
+        .replace("</robot>", "<gazebo><self_collide>True</self_collide></gazebo></robot>");
     let description = Description::parse_xml(&all, "r.urdf", LoadOptions::default()).unwrap();
     assert_eq!(description.contacts.len(), 1);
+    // A world that has shapes, and a link that has several.
+    let box_at = |x: f64| {
+        format!(
+            "<collision><origin xyz='{x} 0 0'/><geometry><box size='0.1 0.1 0.1'/></geometry></collision>"
+        )
+    };
+    let text = format!(
+        "<robot name='r'><link name='world'>{0}</link><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>
+         <link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>{0}{1}</link>{2}{3}
+         <gazebo><self_collide>true</self_collide></gazebo></robot>",
+        box_at(0.0),
+        box_at(0.3),
+        joint("world", "a", "continuous"),
+        joint("a", "b", "continuous"),
+    );
+    for (floating_base, pairs) in
+        [(false, ["world/0-b/0", "world/0-b/1"]), (true, ["world_link-b/0", "world_link-b/1"])]
+    {
+        let equipment = Equipment { ground: Some(0.5), ..Equipment::default() };
+        let options = LoadOptions { floating_base, equipment, ..LoadOptions::default() };
+        let mut description = Description::parse_xml(&text, "r.urdf", options).unwrap();
+        let found: Vec<_> = description.contacts.iter().map(|c| c.pair.clone()).collect();
+        assert_eq!(found, pairs);
+        description.equip(&equipment).unwrap();
+        description.scene().unwrap();
+        let [warning] = &told(&description)[..] else { panic!("{:?}", description.warnings) };
+        assert!(warning.contains("touch the ground, and each other where"), "{warning}");
+    }
 }
 
 /// A joint that is faster than it is made for is told of, once, with when.

@@ -10,6 +10,7 @@ use crate::assemble::{ContactDescription, Description, Material};
 use crate::formats::xml::{Element, Unfollowed};
 
 const RIGID: &str = "is not followed: contacts are rigid";
+const GAP: &str = "has no effect: as in MuJoCo 4 it takes nothing from the margin";
 const MARGINS: &str = "is not followed: the margins of both geoms are";
 
 const UNFOLLOWED: [Unfollowed; 6] = [
@@ -17,7 +18,7 @@ const UNFOLLOWED: [Unfollowed; 6] = [
     Unfollowed { name: "solimp", neutral: "", instead: RIGID },
     Unfollowed { name: "solreffriction", neutral: "", instead: RIGID },
     Unfollowed { name: "margin", neutral: "", instead: MARGINS },
-    Unfollowed { name: "gap", neutral: "0", instead: MARGINS },
+    Unfollowed { name: "gap", neutral: "0", instead: GAP },
     Unfollowed { name: "adhesion", neutral: "0", instead: "is not followed: nothing sticks" },
 ];
 

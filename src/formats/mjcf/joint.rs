@@ -172,17 +172,27 @@ impl<'a> Reader<'a> {
         let limit = |x| if kind == JointKind::Revolute { self.compiler.angle(x) } else { x };
         // Rad, unlike the range.
         let margin = given.at("margin").amount("margin")?.unwrap_or(0.0);
-        Ok(Some(within(limit(lower), limit(upper), margin)))
+        let (lower, upper) = (limit(lower), limit(upper));
+        Ok(Some(within(lower, upper, (margin, given), &mut self.remarks)))
     }
 }
 
-/// What a margin leaves of a range, which is held that much away from its ends.
-pub(super) fn within(lower: f64, upper: f64, margin: f64) -> [f64; 2] {
-    let (lower, upper) = (lower + margin, upper - margin);
-    if lower < upper {
-        return [lower, upper];
+/// What a margin leaves of a range, which is held that much away from its ends; where it leaves nothing, with a remark, a little about the
+/// middle.
+pub(super) fn within(
+    lower: f64,
+    upper: f64,
+    (margin, given): (f64, &Given),
+    remarks: &mut Remarks,
+) -> [f64; 2] {
+    if lower + margin < upper - margin {
+        return [lower + margin, upper - margin];
     }
-    // Where the ends meet it is held in the middle, about.
+    remarks.add(
+        given.at("margin"),
+        "margin",
+        "leaves nothing of the range: it is held in its middle",
+    );
     let middle = f64::midpoint(lower, upper);
     let least = 1e-9 * middle.abs().max(1.0);
     [middle - least, middle + least]

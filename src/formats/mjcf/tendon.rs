@@ -202,7 +202,9 @@ fn tendon<'a>(
     let margin = given.at("margin").amount("margin")?.unwrap_or(0.0);
     let range = match (reader.compiler.limits(limited, range.is_some()), range) {
         (false, _) => None,
-        (true, Some([least, most])) if least < most => Some(within(least, most, margin)),
+        (true, Some([least, most])) if least < most => {
+            Some(within(least, most, (margin, given), &mut reader.remarks))
+        }
         // What is no range limits nothing, unless it is said to.
         (true, Some(_)) if limited.is_none() => None,
         (true, Some(_)) => {

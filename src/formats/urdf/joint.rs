@@ -73,8 +73,10 @@ impl<'a> Joint<'a> {
         }
         if let Some(limit) = element.child("limit") {
             numbers.effort = limit.amount("effort")?.unwrap_or(0.0);
-            // 0 is what files have that do not know it.
-            numbers.max_speed = limit.amount("velocity")?.filter(|&speed| speed > 0.0);
+            // 0, or less, is what files have that do not know it.
+            let axis = [Kind::Revolute, Kind::Continuous, Kind::Prismatic].contains(&kind);
+            let speed = if axis { limit.number("velocity")? } else { None };
+            numbers.max_speed = speed.filter(|&speed| speed > 0.0);
         }
         for child in &element.children {
             match child.tag.as_str() {
@@ -89,9 +91,19 @@ impl<'a> Joint<'a> {
         Ok(Joint { element, name, parent: link("parent")?, child: link("child")?, kind, numbers })
     }
 
-    /// Gives it the drive that the file states.
-    pub fn is_driven(&mut self, drive: Option<StatedDrive>) {
-        self.numbers.drive = drive;
+    /// Gives it a drive that the file states, unless it has one.
+    pub fn drive(&mut self, drive: StatedDrive) {
+        self.numbers.drive.get_or_insert(drive);
+    }
+
+    /// Whether it has one coordinate.
+    pub fn has_axis(&self) -> bool {
+        [Kind::Revolute, Kind::Continuous, Kind::Prismatic].contains(&self.kind)
+    }
+
+    /// Whether another one says where it is.
+    pub fn follows(&self) -> bool {
+        self.element.child("mimic").is_some()
     }
 
     /// Whether it holds both links in place.
@@ -184,10 +196,8 @@ impl<'a> Joint<'a> {
     ) -> Result<Option<EqualityDescription>, Error> {
         let Some(mimic) = self.element.child("mimic") else { return Ok(None) };
         let other = mimic.required("joint")?;
-        let has_axis =
-            |joint: &Joint| ![Kind::Fixed, Kind::Floating, Kind::Planar].contains(&joint.kind);
-        let known = joints.iter().any(|joint| joint.name == other && has_axis(joint));
-        if !known || other == self.name || !has_axis(self) {
+        let known = joints.iter().any(|joint| joint.name == other && joint.has_axis());
+        if !known || other == self.name || !self.has_axis() {
             let message = "is not followed: it asks for another joint, both with one coordinate";
             remarks.add(mimic, "joint", message);
             return Ok(None);

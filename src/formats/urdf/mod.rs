@@ -19,9 +19,7 @@ use std::path::Path;
 use super::pose::isometry;
 use super::xml::{Element, Remarks};
 use crate::Error;
-use crate::assemble::{
-    BodyDescription, Description, Equipment, JointDescription, Motors, StatedDrive,
-};
+use crate::assemble::{BodyDescription, Description, Equipment, JointDescription, Motors};
 use crate::formats::mass_properties::MassProperties;
 use crate::model::{JointKind, Settings};
 use collision::Shapes;
@@ -46,15 +44,12 @@ pub(super) fn read(
     description.passes = true;
     let mut shapes = Shapes::new(directory, max_hull_vertices);
     let links = read_links(root, &mut shapes, &mut remarks)?;
-    let drives = match equipment.motors {
-        Some(Motors::Stated) => transmission::read(root, &mut remarks)?,
-        _ => HashMap::new(),
-    };
-    let driven = (equipment.motors.is_some(), &drives);
-    let joints = read_joints(root, &links, driven, &mut remarks)?;
-    transmission::check(root, &joints, &drives)?;
+    let mut joints = read_joints(root, &links, equipment.motors.is_some(), &mut remarks)?;
+    if equipment.motors == Some(Motors::Stated) {
+        transmission::drive(root, &mut joints, &mut remarks)?;
+    }
     add_bodies(root, &links, &joints, floating_base, &mut description)?;
-    self_collision::add(root, &links, &joints, &mut description);
+    let collides = self_collision::add(root, &joints, &mut description);
     for joint in &joints {
         if let Some(mimic) = joint.mimic(&joints, &mut remarks)? {
             description.equalities.push(mimic);
@@ -63,6 +58,12 @@ pub(super) fn read(
     let mut in_order = root.all("link").filter_map(|link| links.get(link.get("name")?));
     if let Some(link) = in_order.find(|link| !link.colliders.is_empty()) {
         let message = match equipment.ground {
+            None if collides => {
+                "shapes touch nothing but each other: there is no ground; give it, or let `import --ground` do so"
+            }
+            Some(_) if collides => {
+                "shapes touch the ground, and each other where `selfCollide` says so"
+            }
             None => {
                 "shapes touch nothing: there is no ground, and of friction URDF says little; give it in a [[contact]], or a ground by `import --ground`"
             }
@@ -124,14 +125,13 @@ fn read_links<'a>(
 fn read_joints<'a>(
     root: &'a Element,
     links: &HashMap<&str, Link>,
-    (driven, drives): (bool, &HashMap<&str, StatedDrive>),
+    driven: bool,
     remarks: &mut Remarks,
 ) -> Result<Vec<Joint<'a>>, Error> {
     let mut joints = Vec::new();
     let (mut names, mut children) = (HashSet::new(), HashSet::new());
     for element in root.all("joint") {
-        let mut joint = Joint::read(element, driven, remarks)?;
-        joint.is_driven(drives.get(joint.name).copied());
+        let joint = Joint::read(element, driven, remarks)?;
         for (tag, link) in [("parent", joint.parent), ("child", joint.child)] {
             if !links.contains_key(link) {
                 return Err(element.error(tag, format!("there is no link {link:?}")));

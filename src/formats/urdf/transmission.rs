@@ -1,47 +1,47 @@
 //! What drives joints as the file states it: `transmission` elements of ros_control, command interfaces of ros2_control.
 
-use std::collections::HashMap;
-
 use super::joint::Joint;
 use crate::Error;
 use crate::assemble::StatedDrive;
 use crate::formats::xml::{Element, Remarks};
 use crate::model::ActuatorKind;
 
-/// Drives by the names of their joints; the first that is stated of one counts.
-pub(super) fn read<'a>(
-    root: &'a Element,
+/// Gives joints what drives them; the first that is stated of one counts.
+pub(super) fn drive(
+    root: &Element,
+    joints: &mut [Joint],
     remarks: &mut Remarks,
-) -> Result<HashMap<&'a str, StatedDrive>, Error> {
-    let mut drives = HashMap::new();
+) -> Result<(), Error> {
     let commanded = root.all("ros2_control").flat_map(|control| control.all("joint"));
     for joint in commanded {
         let name = joint.required("name")?;
         let mut interfaces = joint.all("command_interface");
         let Some(interface) = interfaces.next() else { continue };
         let Some(kind) = kind(interface.required("name")?) else {
-            remarks.add(
-                interface,
-                "name",
-                "is not followed: it is no position, velocity or effort",
-            );
+            let message = "is not followed: it is no position, velocity or effort";
+            remarks.add(interface, "name", message);
             continue;
         };
         if interfaces.next().is_some() {
             let message = format!("of {name:?} is the first of several: only it is followed");
             remarks.add(interface, "", message);
         }
-        let (least, most) = (limit(interface, "min")?, limit(interface, "max")?);
-        let range = least.zip(most).map(|(least, most)| [least, most]);
-        if range.is_some_and(|[least, most]| least > most) {
-            return Err(interface.error("min", "must be at most max"));
+        let [least, most] = [limit(interface, "min")?, limit(interface, "max")?];
+        if least.zip(most).is_some_and(|(least, most)| least > most) {
+            return Err(interface.error("", "has a min that is more than its max"));
         }
-        drives.entry(name).or_insert(StatedDrive { kind, range });
+        let range = match (least, most) {
+            (None, None) => None,
+            _ => Some([least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY)]),
+        };
+        let drive = StatedDrive { kind, range };
+        give(joints, (joint, name), drive, remarks);
     }
     for transmission in root.all("transmission") {
         let simple = transmission.child("type").is_none_or(|kind| kind.text.contains("Simple"));
         if !simple {
-            remarks.add(transmission, "type", "is not followed: only simple transmissions are");
+            let message = "is not followed: only simple transmissions are";
+            remarks.add(transmission, "type", message);
             continue;
         }
         for joint in transmission.all("joint") {
@@ -55,31 +55,30 @@ pub(super) fn read<'a>(
                 remarks.add(joint, "hardwareInterface", message);
                 continue;
             };
-            drives.entry(name).or_insert(StatedDrive { kind, range: None });
-        }
-    }
-    Ok(drives)
-}
-
-/// An error if something drives a joint that is not there.
-pub(super) fn check(
-    root: &Element,
-    joints: &[Joint],
-    drives: &HashMap<&str, StatedDrive>,
-) -> Result<(), Error> {
-    let known = |name: &str| joints.iter().any(|joint| joint.name == name);
-    let driving = root
-        .children
-        .iter()
-        .filter(|child| ["transmission", "ros2_control"].contains(&child.tag.as_str()));
-    for joint in driving.flat_map(|element| element.all("joint")) {
-        if let Some(name) =
-            joint.get("name").filter(|name| drives.contains_key(name) && !known(name))
-        {
-            return Err(joint.error("name", format!("there is no joint {name:?}")));
+            give(joints, (joint, name), StatedDrive { kind, range: None }, remarks);
         }
     }
     Ok(())
+}
+
+/// Gives a joint a drive, where it can have one and has none.
+fn give(
+    joints: &mut [Joint],
+    (element, name): (&Element, &str),
+    drive: StatedDrive,
+    remarks: &mut Remarks,
+) {
+    let joint = joints.iter_mut().find(|joint| joint.name == name);
+    let reason = match &joint {
+        None => "there is no such joint",
+        Some(joint) if !joint.has_axis() => "the joint has not one coordinate",
+        Some(joint) if joint.follows() => "the joint follows another one",
+        Some(_) => "",
+    };
+    match joint.filter(|_| reason.is_empty()) {
+        Some(joint) => joint.drive(drive),
+        None => remarks.add(element, "", format!("{name:?} is not driven: {reason}")),
+    }
 }
 
 /// Says of what nobody asked for that it is not followed.
@@ -104,11 +103,9 @@ fn limit(interface: &Element, name: &str) -> Result<Option<f64>, Error> {
     let Some(given) = interface.all("param").find(|param| param.get("name") == Some(name)) else {
         return Ok(None);
     };
-    match given.text.trim().parse() {
+    let found = given.text.trim();
+    match found.parse() {
         Ok(number) if f64::is_finite(number) => Ok(Some(number)),
-        _ => {
-            Err(given
-                .error(name, format!("must be a finite number, found {:?}", given.text.trim())))
-        }
+        _ => Err(given.error("", format!("must be a finite number, found {found:?}"))),
     }
 }

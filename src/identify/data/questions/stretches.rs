@@ -243,7 +243,9 @@ fn gap(subject: &Subject, size: f64, position: &Vector3<f64>, turn: &Matrix3<f64
         for plane in &part.planes {
             let normal = turn.transpose() * plane.normal;
             let normal = rotation_matrix(part.orientation).transpose() * normal;
-            let reach = part.shape.reach((part.size * size).into(), normal) + part.radius * size;
+            let reach = part.shape.reach((part.size * size).into(), normal)
+                + part.radius * size
+                + part.margin;
             least = least.min(plane.normal.dot(&center) - plane.offset - reach);
         }
     }

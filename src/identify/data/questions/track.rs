@@ -15,6 +15,8 @@ pub(super) struct Part {
     /// m, of its core where edges are round, by this radius.
     pub size: Vector3<f64>,
     pub radius: f64,
+    /// How far from that it touches, m.
+    pub margin: f64,
     /// Of its centre in the body, m.
     pub position: Vector3<f64>,
     pub orientation: Quaternion<f64>,
@@ -95,7 +97,8 @@ impl Subject {
             subject.parts.push(Part {
                 shape: collider.shape.clone(),
                 size,
-                radius,
+                radius: radius - collider.margin,
+                margin: collider.margin,
                 position: parameters.collider_position(model, k),
                 orientation: collider.orientation,
                 planes: own.map(|plane| parameters.plane(model, plane)).collect(),
