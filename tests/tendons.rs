@@ -321,6 +321,17 @@ control_range = [-0.1, 0.1]
 #[test]
 fn derivatives_of_affine_motors_agree() {
     check(&(MIXED.to_string() + AFFINE));
+    let varying =
+        AFFINE.replace("gain = 1.7", "gain = 1.7\ngain_length = -2.3\ngain_velocity = 0.9");
+    assert_eq!(varying.matches("gain_length").count(), 2);
+    check(&(MIXED.to_string() + &varying));
+    for kind in ["motor", "velocity"] {
+        let text = MIXED.to_string()
+            + &format!("[[actuator]]\nname = 'm'\njoint = 'slider'\ntype = '{kind}'\nkd = 1\ngain_length = 1\n")
+                .replace("type = 'motor'\nkd = 1", "type = 'motor'");
+        let error = stiction::model::Scene::parse(&text, "scene.toml").unwrap_err().to_string();
+        assert!(error.contains(&format!("gain_length: has no meaning for a {kind}")), "{error}");
+    }
 }
 
 /// Rows of limits of lines turn with the bodies: these go by duals and by the tape.

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::Error;
 use crate::model::{
-    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint, JointKind,
-    Model, Scene, Transmission, Visual, VisualForm,
+    Actuator, ActuatorKind, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint,
+    JointKind, Model, Scene, Transmission, Visual, VisualForm,
 };
 
 /// The largest number of bodies.
@@ -337,6 +337,10 @@ impl Description {
                 })?)
             }
         };
+        if actuator.gain_by != [0.0; 2] && actuator.kind != ActuatorKind::Affine {
+            let message = format!("has no meaning for a {}", actuator.kind.name());
+            return Err(Fault::new(owner, "gain_length", message));
+        }
         for (field, gain) in [("kp", actuator.kp), ("kd", actuator.kd)] {
             Fault::unless(gain >= 0.0, (owner, field), "must not be negative", gain, "")?;
         }
@@ -346,6 +350,7 @@ impl Description {
             kind: actuator.kind,
             limits_control: actuator.control_range.is_some(),
             limits_force: actuator.force_range.is_some(),
+            gain_varies: actuator.gain_by != [0.0; 2],
         })
     }
 

@@ -92,6 +92,8 @@ impl Description {
             check(owner, "kp", &[actuator.kp])?;
             check(owner, "kd", &[actuator.kd])?;
             check(owner, "gain", &[actuator.gain])?;
+            check(owner, "gain_length", &actuator.gain_by[..1])?;
+            check(owner, "gain_velocity", &actuator.gain_by[1..])?;
             check(owner, "bias", &[actuator.bias])?;
             check(owner, "control", &[actuator.control])?;
             for (field, range) in

@@ -109,6 +109,7 @@ impl Description {
                 kd: parameters.kd(model, index),
                 gain: parameters.gain_and_bias(model, index)[0],
                 bias: parameters.gain_and_bias(model, index)[1],
+                gain_by: parameters.gain_by(model, index),
                 control_range: actuator.limits_control.then_some(control_range),
                 force_range: actuator.limits_force.then_some(force_range),
                 control: inputs.get(model.nv() + index).copied().unwrap_or(0.0),

@@ -387,6 +387,8 @@ pub struct ActuatorDescription {
     pub gain: f64,
     /// Of an affine force, without control.
     pub bias: f64,
+    /// What length and velocity add to the gain of an affine force.
+    pub gain_by: [f64; 2],
     /// Least and largest control.
     pub control_range: Option<[f64; 2]>,
     /// Least and largest force.

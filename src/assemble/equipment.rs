@@ -324,6 +324,7 @@ impl Description {
                 kd: digits(kd),
                 gain: 1.0,
                 bias: 0.0,
+                gain_by: [0.0; 2],
                 control_range,
                 force_range: (joint.effort > 0.0).then_some([-joint.effort, joint.effort]),
                 control: control_range.map_or(start, |[least, most]| start.max(least).min(most)),

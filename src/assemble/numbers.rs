@@ -52,6 +52,7 @@ impl Description {
             values.extend(actuator.control_range.unwrap_or_default());
             values.extend(actuator.force_range.unwrap_or_default());
             values.extend([actuator.gain, actuator.bias]);
+            values.extend(actuator.gain_by);
         }
         for equality in &self.equalities {
             values.extend(equality.anchors.as_flattened());

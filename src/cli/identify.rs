@@ -396,6 +396,8 @@ pub(super) fn identified(
         Some(_) => Some(crate::view::fit_plot(&experiment, &dataset, &result)?),
         None => None,
     };
+    // With the report.
+    object.insert("seconds".into(), number(begin.elapsed().as_secs_f64()));
     dataset.demand_agreement()?;
     let written = group.at_first(|| {
         let Some(destination) = &destination else { return Ok(None) };

@@ -80,10 +80,21 @@ fn unlimited_motor_force<T: Real>(
         ActuatorKind::Position => parameters.kp(model, index) * (u - gear * q) + damping(T::zero()),
         ActuatorKind::Velocity => damping(u),
         ActuatorKind::Affine => {
-            let [gain, bias] = parameters.gain_and_bias(model, index);
-            gain * u + bias - parameters.kp(model, index) * gear * q + damping(T::zero())
+            let bias = parameters.gain_and_bias(model, index)[1];
+            gain(model, parameters, index, q, v) * u + bias - parameters.kp(model, index) * gear * q
+                + damping(T::zero())
         }
     }
+}
+
+/// The gain of an affine actuator.
+fn gain<T: Real>(model: &Model, parameters: &Parameters<T>, index: usize, q: T, v: T) -> T {
+    let [gain, _] = parameters.gain_and_bias(model, index);
+    if !model.actuators[index].gain_varies {
+        return gain;
+    }
+    let [by_length, by_velocity] = parameters.gain_by(model, index);
+    gain + parameters.gear(model, index) * (by_length * q + by_velocity * v)
 }
 
 /// How the applied forces change: each with its own coordinate, its own velocity, and with controls.
@@ -136,7 +147,7 @@ impl<T: Real> AppliedForceDerivatives<T> {
                 !actuator.limits_force || inside(force, parameters.force_range(model, index));
             let follows =
                 !actuator.limits_control || inside(control, parameters.control_range(model, index));
-            let gain = match actuator.kind {
+            let slopes = match actuator.kind {
                 ActuatorKind::Motor => [T::zero(), T::zero(), T::one()],
                 ActuatorKind::Position => {
                     let (kp, kd) = (parameters.kp(model, index), parameters.kd(model, index));
@@ -148,10 +159,20 @@ impl<T: Real> AppliedForceDerivatives<T> {
                 }
                 ActuatorKind::Affine => {
                     let (kp, kd) = (parameters.kp(model, index), parameters.kd(model, index));
-                    [-kp * gear, -kd * gear, parameters.gain_and_bias(model, index)[0]]
+                    let gain = gain(model, parameters, index, q, v);
+                    if actuator.gain_varies {
+                        let u = match actuator.limits_control {
+                            true => clamped(control, parameters.control_range(model, index)),
+                            false => control,
+                        };
+                        let [by_length, by_velocity] = parameters.gain_by(model, index);
+                        [(by_length * u - kp) * gear, (by_velocity * u - kd) * gear, gain]
+                    } else {
+                        [-kp * gear, -kd * gear, gain]
+                    }
                 }
             };
-            let [by_q, by_v, by_u] = gain.map(|x| if free { x * gear } else { T::zero() });
+            let [by_q, by_v, by_u] = slopes.map(|x| if free { x * gear } else { T::zero() });
             self.by_q[joint.v] += by_q;
             self.by_v[joint.v] += by_v;
             self.by_control[index] = if follows { by_u } else { T::zero() };
@@ -228,7 +249,13 @@ pub(crate) fn applied_forces_vjp<T: Real>(
                 to_parameters[slots.kp] -= pulled * gear * q;
                 to_parameters[slots.kd] -= pulled * gear * v;
                 to_parameters[slots.gear] -= pulled * (kp * q + kd * v);
-                parameters.gain_and_bias(model, index)[0]
+                if actuator.gain_varies {
+                    let [by_length, by_velocity] = parameters.gain_by(model, index);
+                    to_parameters[slots.gain_by] += pulled * gear * q * u;
+                    to_parameters[slots.gain_by + 1] += pulled * gear * v * u;
+                    to_parameters[slots.gear] += pulled * u * (by_length * q + by_velocity * v);
+                }
+                gain(model, parameters, index, q, v)
             }
         };
         if let Some(end) = end {

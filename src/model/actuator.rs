@@ -9,7 +9,8 @@ pub enum ActuatorKind {
     Position,
     /// A velocity, held by kd (u - gear v).
     Velocity,
-    /// A force that is affine in all of them: gain u + bias - kp gear q - kd gear v.
+    /// A force that is affine in all of them: gain u + bias - kp gear q - kd gear v, with a gain that may be affine too:
+    /// gain + gain_length gear q + gain_velocity gear v in its place.
     Affine,
 }
 
@@ -48,4 +49,7 @@ pub struct Actuator {
     pub limits_control: bool,
     /// Whether the force is clamped.
     pub limits_force: bool,
+    /// Whether the gain of an affine force depends on length and velocity. What a control adds to the damping by it is explicit in steps of all
+    /// integrators.
+    pub gain_varies: bool,
 }

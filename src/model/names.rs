@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GAIN, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO,
-    REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GAIN, GAIN_BY, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION,
+    RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{
     ActuatorKind, Body, Collider, EqualityKind, JointKind, Model, SurfaceTerm, SurfaceTerms,
@@ -147,6 +147,9 @@ impl Model {
             }
             if actuator.kind == ActuatorKind::Affine {
                 names.add(name, &["gain", "bias"], first + GAIN);
+            }
+            if actuator.gain_varies {
+                names.add(name, &["gain_length", "gain_velocity"], first + GAIN_BY);
             }
             if actuator.limits_control {
                 names.add(&format!("{name}/control"), &RANGE, first + CONTROL_RANGE);

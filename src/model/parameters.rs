@@ -5,8 +5,8 @@ use nalgebra::{Matrix3, Vector3};
 use super::shape::ROUNDEST;
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GAIN, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO,
-    REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GAIN, GAIN_BY, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION,
+    RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{CameraNumbers, Model, PairSlots, Plane, SurfaceTerm};
 use crate::ad::Real;
@@ -213,6 +213,11 @@ impl<T: Real> Parameters<T> {
     /// Least and largest force of an actuator, where it has any.
     pub fn force_range(&self, model: &Model, actuator: usize) -> [T; 2] {
         self.range(model.slots.actuator(actuator) + FORCE_RANGE)
+    }
+
+    /// What the length and the velocity add to the gain of an affine actuator.
+    pub fn gain_by(&self, model: &Model, actuator: usize) -> [T; 2] {
+        self.range(model.slots.actuator(actuator) + GAIN_BY)
     }
 
     /// What the control and nothing make of the force of an affine actuator: force per control, and force.

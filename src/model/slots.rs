@@ -41,7 +41,8 @@ pub(super) const CONTROL_RANGE: usize = 3;
 pub(super) const FORCE_RANGE: usize = 5;
 pub(super) const GAIN: usize = 7;
 pub(super) const BIAS: usize = 8;
-pub(super) const ACTUATOR: usize = 9;
+pub(super) const GAIN_BY: usize = 9;
+pub(super) const ACTUATOR: usize = 11;
 
 // Of an equality.
 pub(super) const ANCHORS: usize = 0;

@@ -9,9 +9,9 @@ use nalgebra::Vector3;
 use super::shared_contacts::SharedContacts;
 use super::slots::{
     ACTUATOR, ANCHOR, ANCHORS, ARMATURE, BIAS, CAMERA, CONTROL_RANGE, DAMPING, DRAG, FORCE_RANGE,
-    FRICTION, GAIN, GEAR, KD, KP, LONGEST, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO,
-    REST, RESTITUTION, SHORTEST, SLACK, STIFFNESS, Slots, TENDON, TENDON_DAMPING, TENDON_FRICTION,
-    TENDON_REST, TENDON_STIFFNESS, UPPER,
+    FRICTION, GAIN, GAIN_BY, GEAR, KD, KP, LONGEST, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH,
+    RATIO, REST, RESTITUTION, SHORTEST, SLACK, STIFFNESS, Slots, TENDON, TENDON_DAMPING,
+    TENDON_FRICTION, TENDON_REST, TENDON_STIFFNESS, UPPER,
 };
 use super::{
     Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Push, Shape, SurfaceTerm,
@@ -147,6 +147,8 @@ pub struct ActuatorSlots {
     pub force_range: usize,
     /// Of an affine force, per control.
     pub gain: usize,
+    /// Of that, per length; per velocity follows.
+    pub gain_by: usize,
     /// Of an affine force, without control.
     pub bias: usize,
 }
@@ -457,6 +459,7 @@ impl Model {
             control_range: slot + CONTROL_RANGE,
             force_range: slot + FORCE_RANGE,
             gain: slot + GAIN,
+            gain_by: slot + GAIN_BY,
             bias: slot + BIAS,
         }
     }

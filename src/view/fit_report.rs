@@ -250,7 +250,7 @@ impl FitReport {
         let evaluation =
             evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
         let mut recordings = recording_errors(dataset, &evaluation);
-        let shown = shown(experiment, dataset, &recordings);
+        let shown = shown(dataset, &recordings);
         let numbers: Vec<usize> = shown.iter().map(|(recording, _)| *recording).collect();
         let learned = reported(experiment, dataset, fit);
         let some = dataset.with_recordings(&numbers);

@@ -13,12 +13,17 @@ use crate::trajectory::Quantity;
 
 /// Recordings that have a rank: worst, second worst, median, and the best ones.
 pub(super) const RANKED: usize = 5;
-/// Recordings that a page holds at most, and poses of all of them.
-const MOST_CLIPS: usize = 40;
+/// Recordings that a page holds at most.
+const MOST_CLIPS: usize = 400;
+/// Those of which it holds all frames, and poses in them; and poses in all others together, of which frames are left out: a page that
+/// one would send on has a few megabytes.
+const WHOLE_CLIPS: usize = 40;
 const MOST_POSES: usize = 40_000;
-/// Numbers of a recording, and points of each, that it holds at most.
+const MOST_THINNED_POSES: usize = 10_000;
+/// Numbers of a recording, and points of each, that it holds at most; and of each of those with frames left out.
 const MOST_SIGNALS: usize = 60;
 const MOST_POINTS: usize = 150;
+const FEW_POINTS: usize = 15;
 
 /// Numbers of a recording and its simulation over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -57,11 +62,7 @@ pub struct ReportedSignal {
 
 /// Which recordings are to be looked at, and what they are called: the two worst, the median and the two best, then the worst of the
 /// others, as many as a page holds.
-pub(super) fn shown(
-    experiment: &Experiment,
-    dataset: &Dataset,
-    rows: &[RecordingError],
-) -> Vec<(usize, &'static str)> {
+pub(super) fn shown(dataset: &Dataset, rows: &[RecordingError]) -> Vec<(usize, &'static str)> {
     // By positions, where there are any.
     let error = |&k: &usize| {
         let row: &RecordingError = &rows[k];
@@ -86,24 +87,34 @@ pub(super) fn shown(
             shown.push((recording, name));
         }
     }
-    let size = |recording: usize| {
-        let frames = dataset.trajectories[recording].times.len().min(MOST_FRAMES as usize);
-        frames * experiment.scene.model.bodies.len()
-    };
-    let mut poses: usize = shown.iter().map(|&(recording, _)| size(recording)).sum();
     // Of several processes the first would have to fetch all others.
     let order = if dataset.group().is_alone() { order } else { Vec::new() };
     for recording in order {
-        let known = shown.iter().any(|&(known, _)| known == recording);
-        poses += if known { 0 } else { size(recording) };
-        if shown.len() >= MOST_CLIPS || poses > MOST_POSES {
+        if shown.len() >= MOST_CLIPS {
             break;
         }
-        if !known {
+        if !shown.iter().any(|&(known, _)| known == recording) {
             shown.push((recording, "next worst"));
         }
     }
     shown
+}
+
+/// How many of those that are shown have all their frames, and each how many-th frame of the others there is.
+fn thinning(experiment: &Experiment, dataset: &Dataset, shown: &[(usize, &str)]) -> (usize, usize) {
+    let size = |&(recording, _): &(usize, &str)| {
+        let frames = dataset.trajectories[recording].times.len().min(MOST_FRAMES as usize);
+        frames * experiment.scene.model.bodies.len()
+    };
+    let mut poses = 0;
+    let fits = |clip: &&(usize, &str)| {
+        poses += size(clip);
+        poses <= MOST_POSES
+    };
+    let whole = shown.iter().take(WHOLE_CLIPS).take_while(fits).count();
+    let whole = whole.max(RANKED.min(shown.len()));
+    let others: usize = shown[whole..].iter().map(size).sum();
+    (whole, others.div_ceil(MOST_THINNED_POSES).max(1))
 }
 
 /// Recordings with their simulations from `starts`.
@@ -116,14 +127,16 @@ pub(super) fn playback(
 ) -> Playback {
     let (model, parameters) = (&experiment.scene.model, &fit.identified);
     let drawing = Drawing::new(model, parameters, &Appearance::read(model));
-    let clips = shown.iter().map(|&(index, rank)| {
+    let (whole, each) = thinning(experiment, dataset, shown);
+    let clips = shown.iter().enumerate().map(|(place, &(index, rank))| {
+        let each = if place < whole { 1 } else { each };
         let recording = &dataset.trajectories[index];
         let times = &recording.times;
         let span = [times[0], times[0] + duration(recording)];
         let track =
             |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
         let mut recorded = track("recording", Role::Recording);
-        for (&time, state) in times.iter().zip(&recording.states) {
+        for (&time, state) in times.iter().zip(&recording.states).step_by(each) {
             recorded.frame(time, state);
         }
         let mut simulated = track("simulation", Role::Simulation);
@@ -143,9 +156,14 @@ pub(super) fn playback(
         for (frame, &time) in times.iter().enumerate() {
             for _ in 0..if frame == 0 { 0 } else { between } {
                 rollout.step(inputs.next(parameters));
-                simulated.contacts(rollout.workspace.contacts());
+                // Forces take more room than all else.
+                if each == 1 {
+                    simulated.contacts(rollout.workspace.contacts());
+                }
             }
-            simulated.frame(time, &rollout.state);
+            if frame.is_multiple_of(each) {
+                simulated.frame(time, &rollout.state);
+            }
         }
         Clip {
             name: format!("{} ({rank})", file_name(&recording.name)),
@@ -164,11 +182,13 @@ pub(super) fn signals(
     starts: &[State<f64>],
     shown: &[(usize, &str)],
 ) -> Vec<SignalClip> {
-    let clips = shown.iter().map(|&(index, _)| {
+    let (whole, _) = thinning(experiment, dataset, shown);
+    let clips = shown.iter().enumerate().map(|(place, &(index, _))| {
+        let most = if place < whole { MOST_POINTS } else { FEW_POINTS };
         let start = &starts[index];
         let (times, groups) = traces(experiment, dataset, &fit.identified, index, start);
         let begin = dataset.trajectories[index].times[0];
-        let every = times.len().div_ceil(MOST_POINTS).max(1);
+        let every = times.len().div_ceil(most).max(1);
         let mut left = MOST_SIGNALS;
         let mut clip = SignalClip {
             times: times.iter().step_by(every).map(|&x| rounded(x - begin, 7)).collect(),

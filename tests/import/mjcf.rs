@@ -3,7 +3,9 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use super::{assert_near, body, read, refused, warnings};
-use stiction::model::{ActuatorKind, EqualityKind, Integrator, JointKind, Shape};
+use stiction::assemble::Description;
+use stiction::model::{ActuatorKind, EqualityKind, Integrator, JointKind, Scene, Shape};
+use stiction::simulation::Rollout;
 
 /// A model of one body.
 fn one(head: &str, inside: &str) -> String {
@@ -205,6 +207,37 @@ fn margins_are_followed() {
     let middle = 0.5 * PI / 180.0;
     assert!(lower < upper && (lower - middle).abs() < 1e-8 && (upper - middle).abs() < 1e-8);
     assert_eq!(description.tendons[0].range, Some([-1.5, 2.5]));
+}
+
+/// Dampers and gains that length and velocity change, of joints and of a tendon: 200 steps of MuJoCo 4.0.0 by Euler. By `implicitfast`
+/// the damping of a control would be implicit there.
+#[test]
+fn gains_that_vary_are_those_of_mujoco() {
+    let text = "<mujoco><option timestep='0.002' integrator='Euler'/><worldbody><body pos='0 0 1'><joint name='a' type='hinge' axis='0 1 0'/>
+        <inertial pos='0 0 -0.4' mass='2' diaginertia='0.03 0.03 0.01'/>
+        <body pos='0 0 -0.8'><joint name='b' type='hinge' axis='0 1 0'/><inertial pos='0 0 -0.3' mass='1' diaginertia='0.02 0.02 0.01'/></body>
+        </body></worldbody><tendon><fixed name='t'><joint joint='a' coef='0.5'/><joint joint='b' coef='-1'/></fixed></tendon>
+        <actuator><damper name='d' joint='a' kv='3' ctrlrange='0 2'/>
+        <general name='g' joint='b' gear='1.5' gaintype='affine' gainprm='2 -0.7 0.3' biastype='affine' biasprm='0.2 -4 -0.5' forcerange='-6 6'/>
+        <general name='s' tendon='t' gear='2' gaintype='affine' gainprm='1 0.4 -0.2'/></actuator></mujoco>";
+    assert_eq!(warnings(text), Vec::<String>::new());
+    let mut scene = read(text).scene().unwrap();
+    (scene.state.q, scene.state.v) = (vec![0.6, -0.9], vec![1.5, -2.0]);
+    scene.inputs[2..].copy_from_slice(&[1.2, 0.8, -0.6]);
+    let again = Scene::parse(
+        &Description::of(&scene, &scene.parameters, "again").to_toml("."),
+        "again.toml",
+    )
+    .unwrap();
+    for scene in [&scene, &again] {
+        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+        rollout.advance(200, &scene.inputs);
+        assert_near(&rollout.state.q, &[0.22661675259221248, 1.6761620351806632], 1e-11);
+        assert_near(&rollout.state.v, &[0.5054305643164179, -12.891163440551058], 1e-11);
+    }
+    let implicit = text.replace("Euler", "implicitfast");
+    let told = warnings(&implicit);
+    assert!(told.len() == 2 && told.iter().all(|w| w.contains("damps by its control")), "{told:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use stiction::identify::{Dataset, Fit};
+use stiction::trajectory::Trajectory;
 use stiction::view::{FitReport, Playback, RecordingError};
 
 use super::{HOSTILE, builtin, full, identified};
@@ -88,6 +89,50 @@ fn a_report_is_one_file_that_loads_nothing() {
     }
     assert_eq!(over_time.times.len(), over_time.count.len());
     assert!(over_time.times[1] > 0.0 && over_time.count[0] == 6);
+}
+
+/// Of hundreds of recordings all can be chosen, the worst with all their frames and the others with as many as a page bears; a page
+/// that would be of more than 400 says which it holds.
+#[test]
+fn hundreds_of_recordings_can_be_chosen() {
+    let (experiment, few, result) = identified();
+    for (copies, held) in [(60, 360), (70, 400)] {
+        let all = (0..copies).flat_map(|copy| {
+            few.trajectories
+                .iter()
+                .map(move |one| Trajectory { name: format!("{} {copy}", one.name), ..one.clone() })
+        });
+        let dataset = Dataset::new(experiment, all.collect()).unwrap();
+        let windows = dataset.windows.len() / few.windows.len();
+        let mut fit = result.clone();
+        fit.initial_states = (0..windows).flat_map(|_| result.initial_states.clone()).collect();
+        let report = FitReport::new(experiment, &dataset, &fit, 2);
+        let clips = &report.playback.as_ref().unwrap().clips;
+        assert_eq!((clips.len(), report.signals.len()), (held, held));
+        let frames = |place: usize| {
+            let row = report.recordings.iter().position(|row| row.clip == Some(place));
+            dataset.trajectories[row.unwrap()].times.len()
+        };
+        let tracks = |place: usize| [0, 1].map(|k| clips[place].tracks[k].times.len());
+        assert!((0..40).all(|place| tracks(place) == [frames(place); 2]));
+        // Of each of the others every so many-th.
+        let thinned = |each: usize| {
+            (40..held).all(|place| tracks(place) == [frames(place).div_ceil(each); 2])
+        };
+        assert!((3..10).any(thinned), "{} of {}", tracks(40)[0], frames(40));
+        let points = |clip: usize| report.signals[clip].times.len();
+        assert!(points(39) > 70 && (8..=15).contains(&points(40)), "{} {}", points(39), points(40));
+        // The rank of each is its place in the order of errors; all rows of the table play one.
+        let rows = report.recordings.iter().filter(|row| row.clip.is_some()).count();
+        assert_eq!(rows, held);
+        let error = |clip: usize| {
+            let row = report.recordings.iter().find(|row| row.clip == Some(clip));
+            row.unwrap().position_percent.unwrap()
+        };
+        assert!((6..held).all(|clip| error(clip) <= error(clip - 1)));
+        let size = report.html().unwrap().len();
+        assert!(size < 6_000_000, "{size}");
+    }
 }
 
 #[test]

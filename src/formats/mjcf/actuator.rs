@@ -76,7 +76,7 @@ const UNFOLLOWED: [Unfollowed; 6] = [
 
 /// Remarks on what is not followed.
 pub(super) fn remark(element: &Element, remarks: &mut Remarks) {
-    if ["general", "motor", "position", "velocity"].contains(&element.tag.as_str()) {
+    if ["general", "motor", "position", "velocity", "damper"].contains(&element.tag.as_str()) {
         element.remark_on_others(&FOLLOWED, &INERT, &UNFOLLOWED, remarks);
     }
 }
@@ -85,6 +85,8 @@ pub(super) fn remark(element: &Element, remarks: &mut Remarks) {
 #[derive(Clone, Copy, Debug)]
 struct Law {
     gain: f64,
+    /// What length and velocity add to the gain.
+    gain_by: [f64; 2],
     /// Constant, per length, per velocity.
     bias: [f64; 3],
     /// Whether there is more to it.
@@ -175,8 +177,10 @@ fn actuator<'a>(
     if !reader.flags.clamp_controls {
         control_range = None;
     }
-    let Law { gain, bias: [constant, per_length, per_velocity], .. } = law;
-    let (kind, kp, kd) = if constant == 0.0 && per_length == 0.0 && per_velocity == 0.0 {
+    let Law { gain, gain_by, bias: [constant, per_length, per_velocity], .. } = law;
+    let (kind, kp, kd) = if gain_by != [0.0; 2] {
+        (ActuatorKind::Affine, -per_length, -per_velocity)
+    } else if constant == 0.0 && per_length == 0.0 && per_velocity == 0.0 {
         // gear g u is the motor of gear times g, its force range by g.
         if gain != 1.0 {
             gear *= gain;
@@ -201,6 +205,10 @@ fn actuator<'a>(
         reader.remarks.add(element, "", message);
         return Ok(None);
     }
+    if gain_by[1] != 0.0 && description.settings.integrator.damps_by_motors() {
+        let message = "damps by its control, in which steps are explicit here by any integrator";
+        reader.remarks.add(element, "", message);
+    }
     Ok(Some(ActuatorDescription {
         line: Some(element.line),
         name: String::new(),
@@ -211,6 +219,7 @@ fn actuator<'a>(
         kd,
         gain: if kind == ActuatorKind::Affine { gain } else { 1.0 },
         bias: if kind == ActuatorKind::Affine { constant } else { 0.0 },
+        gain_by,
         control_range,
         force_range,
         control: 0.0,
@@ -249,14 +258,17 @@ fn driven<'a>(
 /// The law of an actuator: defaults and its own attributes one after the other, as each kind understands
 /// them.
 fn law(reader: &mut Reader, given: &Given) -> Result<Law, Error> {
-    let mut law = Law { gain: 1.0, bias: [0.0; 3], known: true };
-    let (mut affine_bias, mut plain) = (false, true);
+    let mut law = Law { gain: 1.0, gain_by: [0.0; 2], bias: [0.0; 3], known: true };
+    let (mut affine_gain, mut affine_bias, mut plain) = (false, false, true);
     for &layer in given.layers.iter().rev() {
         match layer.tag.as_str() {
             "general" | "actuator" => {
                 let numbers = layer.list("gainprm")?;
                 if let Some(first) = numbers.as_ref().and_then(|numbers| numbers.first()) {
                     law.gain = *first;
+                }
+                for (slot, number) in law.gain_by.iter_mut().zip(numbers.iter().flatten().skip(1)) {
+                    *slot = *number;
                 }
                 if let Some(numbers) = layer.list("biasprm")? {
                     for (slot, number) in law.bias.iter_mut().zip(&numbers) {
@@ -270,17 +282,19 @@ fn law(reader: &mut Reader, given: &Given) -> Result<Law, Error> {
                     Some(_) => plain = false,
                 }
                 match layer.get("gaintype") {
-                    None | Some("fixed") => {}
-                    // Affine without gains per length and velocity is fixed.
-                    Some("affine")
-                        if numbers.unwrap_or_default().iter().skip(1).all(|&g| g == 0.0) => {}
+                    None => {}
+                    Some("fixed") => affine_gain = false,
+                    Some("affine") => affine_gain = true,
                     Some(_) => plain = false,
                 }
                 if layer.get("dyntype").is_some() {
                     plain = layer.get("dyntype") == Some("none");
                 }
             }
-            "motor" => (law.gain, law.bias, affine_bias, plain) = (1.0, [0.0; 3], false, true),
+            "motor" => {
+                (law.gain, law.bias) = (1.0, [0.0; 3]);
+                (affine_gain, affine_bias, plain) = (false, false, true);
+            }
             "position" => {
                 if let Some(kp) = layer.amount("kp")? {
                     (law.gain, law.bias[1]) = (kp, -kp);
@@ -290,7 +304,7 @@ fn law(reader: &mut Reader, given: &Given) -> Result<Law, Error> {
                 if let Some(kv) = layer.amount("kv")? {
                     law.bias[2] = -kv;
                 }
-                (affine_bias, plain) = (true, true);
+                (affine_gain, affine_bias, plain) = (false, true, true);
                 if layer.amount("timeconst")?.unwrap_or(0.0) > 0.0 {
                     let message = "is not followed: positions are demanded at once";
                     reader.remarks.add(layer, "timeconst", message);
@@ -304,10 +318,21 @@ fn law(reader: &mut Reader, given: &Given) -> Result<Law, Error> {
                     law.gain = kv;
                 }
                 law.bias = [0.0, 0.0, -law.gain];
-                (affine_bias, plain) = (true, true);
+                (affine_gain, affine_bias, plain) = (false, true, true);
+            }
+            // Its control, which is not negative, is a damping.
+            "damper" => {
+                if let Some(kv) = layer.amount("kv")? {
+                    law.gain_by = [0.0, -kv];
+                }
+                law.gain = 0.0;
+                (affine_gain, affine_bias, plain) = (true, false, true);
             }
             _ => plain = false,
         }
+    }
+    if !affine_gain {
+        law.gain_by = [0.0; 2];
     }
     if !affine_bias {
         law.bias = [0.0; 3];

@@ -358,6 +358,11 @@ fn write_actuator(text: &mut String, actuator: &ActuatorDescription, name: &str,
     if affine {
         field(text, "gain", &number(actuator.gain));
         field(text, "bias", &number(actuator.bias));
+        for (name, gain) in ["gain_length", "gain_velocity"].into_iter().zip(actuator.gain_by) {
+            if gain != 0.0 {
+                field(text, name, &number(gain));
+            }
+        }
     }
     for (name, range) in
         [("control_range", actuator.control_range), ("force_range", actuator.force_range)]
