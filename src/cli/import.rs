@@ -101,7 +101,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     };
     let mut description = Description::load(model, options)?;
     description.set_joints(&arguments.joint)?;
-    description.equip(&options.equipment)?;
+    if let Err(error) = description.equip(&options.equipment) {
+        // They may say why.
+        output::warn_of_file(&description.warnings);
+        return Err(error);
+    }
     let scene = description.scene()?;
     let directory = output.as_deref().and_then(std::path::Path::parent);
     let text = description.to_toml(directory.unwrap_or(std::path::Path::new("")));

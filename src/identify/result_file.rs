@@ -58,7 +58,8 @@ pub fn read_parameters(path: &Path, experiment: &Experiment) -> Result<GivenPara
     Ok((parameters, None))
 }
 
-/// The scene's parameters with other values in their place, by names.
+/// The scene's parameters with other values in their place, by names. What the experiment ties to a parameter goes with it, unless it
+/// has a value of its own among them.
 ///
 /// # Errors
 /// If there is no such parameter, or it cannot have the value; `owner` is named in the message.
@@ -68,6 +69,13 @@ pub fn parameters_with<'a>(
     experiment: &Experiment,
 ) -> Result<Parameters<f64>, Error> {
     let mut parameters = experiment.scene.parameters.clone();
+    let values: Vec<(&str, f64)> = values.into_iter().collect();
+    for &(name, value) in &values {
+        if let Some(free) = experiment.parameters.iter().find(|free| free.name == name) {
+            free.set(value, &mut parameters);
+        }
+    }
+    // Those that are named last, so that they count.
     for (name, value) in values {
         take(name, value, experiment, &mut parameters).map_err(|wrong| match wrong {
             Wrong::Value => Error::input(owner, None, name, format!("cannot be {value}")),

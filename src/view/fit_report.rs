@@ -241,7 +241,7 @@ const FEWEST: usize = 2;
 
 impl FitReport {
     /// What can be said from a fit alone. Simulates all recordings once, on `threads` threads. Of several processes all have to ask,
-    /// and the first one gets it; with five recordings to look at.
+    /// and the first one gets it; with five recordings to look at, one process alone up to 400.
     ///
     /// `profiles`, `phases`, the remarks of `correlations`, `seconds` and `rollouts` are left for whoever knows
     /// them.
@@ -250,7 +250,7 @@ impl FitReport {
         let evaluation =
             evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
         let mut recordings = recording_errors(dataset, &evaluation);
-        let shown = shown(dataset, &recordings);
+        let shown = shown(experiment, dataset, &recordings);
         let numbers: Vec<usize> = shown.iter().map(|(recording, _)| *recording).collect();
         let learned = reported(experiment, dataset, fit);
         let some = dataset.with_recordings(&numbers);

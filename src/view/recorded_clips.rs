@@ -20,6 +20,8 @@ const MOST_CLIPS: usize = 400;
 const WHOLE_CLIPS: usize = 40;
 const MOST_POSES: usize = 40_000;
 const MOST_THINNED_POSES: usize = 10_000;
+/// Frames of a recording that are not left out where it has them.
+const FEWEST_FRAMES: usize = 12;
 /// Numbers of a recording, and points of each, that it holds at most; and of each of those with frames left out.
 const MOST_SIGNALS: usize = 60;
 const MOST_POINTS: usize = 150;
@@ -62,7 +64,11 @@ pub struct ReportedSignal {
 
 /// Which recordings are to be looked at, and what they are called: the two worst, the median and the two best, then the worst of the
 /// others, as many as a page holds.
-pub(super) fn shown(dataset: &Dataset, rows: &[RecordingError]) -> Vec<(usize, &'static str)> {
+pub(super) fn shown(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    rows: &[RecordingError],
+) -> Vec<(usize, &'static str)> {
     // By positions, where there are any.
     let error = |&k: &usize| {
         let row: &RecordingError = &rows[k];
@@ -89,32 +95,41 @@ pub(super) fn shown(dataset: &Dataset, rows: &[RecordingError]) -> Vec<(usize, &
     }
     // Of several processes the first would have to fetch all others.
     let order = if dataset.group().is_alone() { order } else { Vec::new() };
+    let mut poses = 0;
     for recording in order {
-        if shown.len() >= MOST_CLIPS {
+        if shown.iter().any(|&(known, _)| known == recording) {
+            continue;
+        }
+        if shown.len() >= WHOLE_CLIPS {
+            let frames = dataset.trajectories[recording].times.len().min(FEWEST_FRAMES);
+            poses += frames * experiment.scene.model.bodies.len();
+        }
+        if shown.len() >= MOST_CLIPS || poses > MOST_THINNED_POSES {
             break;
         }
-        if !shown.iter().any(|&(known, _)| known == recording) {
-            shown.push((recording, "next worst"));
-        }
+        shown.push((recording, "next worst"));
     }
     shown
 }
 
-/// How many of those that are shown have all their frames, and each how many-th frame of the others there is.
-fn thinning(experiment: &Experiment, dataset: &Dataset, shown: &[(usize, &str)]) -> (usize, usize) {
-    let size = |&(recording, _): &(usize, &str)| {
-        let frames = dataset.trajectories[recording].times.len().min(MOST_FRAMES as usize);
-        frames * experiment.scene.model.bodies.len()
-    };
+/// How many-th frames of each that is shown there are.
+fn strides(experiment: &Experiment, dataset: &Dataset, shown: &[(usize, &str)]) -> Vec<usize> {
+    let frames = |&(recording, _): &(usize, &str)| dataset.trajectories[recording].times.len();
+    let bodies = experiment.scene.model.bodies.len();
     let mut poses = 0;
     let fits = |clip: &&(usize, &str)| {
-        poses += size(clip);
+        poses += frames(clip).min(MOST_FRAMES as usize) * bodies;
         poses <= MOST_POSES
     };
     let whole = shown.iter().take(WHOLE_CLIPS).take_while(fits).count();
     let whole = whole.max(RANKED.min(shown.len()));
-    let others: usize = shown[whole..].iter().map(size).sum();
-    (whole, others.div_ceil(MOST_THINNED_POSES).max(1))
+    let others: usize = shown[whole..].iter().map(|clip| frames(clip) * bodies).sum();
+    let each = others.div_ceil(MOST_THINNED_POSES).max(1);
+    let stride = |(place, clip): (usize, &(usize, &str))| match place < whole {
+        true => 1,
+        false => each.min(frames(clip) / FEWEST_FRAMES).max(1),
+    };
+    shown.iter().enumerate().map(stride).collect()
 }
 
 /// Recordings with their simulations from `starts`.
@@ -127,9 +142,8 @@ pub(super) fn playback(
 ) -> Playback {
     let (model, parameters) = (&experiment.scene.model, &fit.identified);
     let drawing = Drawing::new(model, parameters, &Appearance::read(model));
-    let (whole, each) = thinning(experiment, dataset, shown);
-    let clips = shown.iter().enumerate().map(|(place, &(index, rank))| {
-        let each = if place < whole { 1 } else { each };
+    let strides = strides(experiment, dataset, shown);
+    let clips = shown.iter().zip(strides).map(|(&(index, rank), each)| {
         let recording = &dataset.trajectories[index];
         let times = &recording.times;
         let span = [times[0], times[0] + duration(recording)];
@@ -166,7 +180,10 @@ pub(super) fn playback(
             }
         }
         Clip {
-            name: format!("{} ({rank})", file_name(&recording.name)),
+            name: match each {
+                1 => format!("{} ({rank})", file_name(&recording.name)),
+                _ => format!("{} ({rank}, every {each}. frame)", file_name(&recording.name)),
+            },
             tracks: vec![simulated.finish(), recorded.finish()],
         }
     });
@@ -182,9 +199,9 @@ pub(super) fn signals(
     starts: &[State<f64>],
     shown: &[(usize, &str)],
 ) -> Vec<SignalClip> {
-    let (whole, _) = thinning(experiment, dataset, shown);
-    let clips = shown.iter().enumerate().map(|(place, &(index, _))| {
-        let most = if place < whole { MOST_POINTS } else { FEW_POINTS };
+    let strides = strides(experiment, dataset, shown);
+    let clips = shown.iter().zip(strides).map(|(&(index, _), each)| {
+        let most = if each == 1 { MOST_POINTS } else { FEW_POINTS };
         let start = &starts[index];
         let (times, groups) = traces(experiment, dataset, &fit.identified, index, start);
         let begin = dataset.trajectories[index].times[0];

@@ -425,6 +425,7 @@ fn what_is_not_driven_is_told() {
         "\"jc\" is not driven: the joint has not one coordinate",
         "\"jd\" is not driven: the joint follows another one",
         "\"jx\" is not driven: there is no such joint",
+        "the range of \"je\" has one end",
     ] {
         assert!(warnings.iter().any(|w| w.contains(expected)), "{warnings:?}");
     }

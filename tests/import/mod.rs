@@ -4,6 +4,7 @@
 mod command;
 mod equipped;
 mod fuzz;
+mod inherited_gains;
 mod limits;
 mod meshes;
 mod mjcf;

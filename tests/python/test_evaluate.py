@@ -78,6 +78,19 @@ def test_a_scene_and_arrays_need_no_experiment(cube, tmp_path):
     fit = stiction.identify({"parameter": [start], "noise": {"position": 0.001, "rotation_deg": 0.1}}, (t, X), scene=cube)
     fitted = stiction.evaluate(recordings=(t, X), scene=cube, parameters=fit)
     assert fitted["position_error_percent"] < 1e-3 * wrong["position_error_percent"]
+    # What an experiment ties to a parameter goes with it, unless it is named itself.
+    names = ["cube/inertia/xx", "cube/inertia/yy", "cube/inertia/zz"]
+    tied = {"parameter": [{"name": names[0], "tied": names[1:], "start": 0.003, "lower": 1e-4, "upper": 0.1}]}
+
+    thrown = cube.x0
+    thrown[2], thrown[10:13] = 2, (3, 2, 1)
+    flight = t[:21], cube.rollout(thrown, steps=20)
+
+    def error(values):
+        found = stiction.evaluate(tied, flight, scene=cube, parameters=dict(zip(names, values)))
+        return found["rotation_error_deg"]
+
+    assert error([0.02]) == error([0.02] * 3) != error([0.02, 0.003, 0.003])
     # The same from a file, by the program's own way.
     (tmp_path / "cube.toml").write_text(CUBE)
     header = ",".join(["t", *cube.state_names])

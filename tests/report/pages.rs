@@ -119,7 +119,10 @@ fn hundreds_of_recordings_can_be_chosen() {
         let thinned = |each: usize| {
             (40..held).all(|place| tracks(place) == [frames(place).div_ceil(each); 2])
         };
-        assert!((3..10).any(thinned), "{} of {}", tracks(40)[0], frames(40));
+        let each = (3..10).find(|&each| thinned(each));
+        assert!(each.is_some(), "{} of {}", tracks(40)[0], frames(40));
+        assert!(clips[40].name.ends_with(&format!("(next worst, every {}. frame)", each.unwrap())));
+        assert!(clips[39].name.ends_with("(next worst)"));
         let points = |clip: usize| report.signals[clip].times.len();
         assert!(points(39) > 70 && (8..=15).contains(&points(40)), "{} {}", points(39), points(40));
         // The rank of each is its place in the order of errors; all rows of the table play one.

@@ -154,7 +154,10 @@ fn actuator<'a>(
             None => Err(given.own().error(name, "is missing, and the actuator is limited")),
         }
     };
-    let mut control_range = range("ctrllimited", "ctrlrange")?;
+    let mut control_range = match element.tag == "damper" {
+        true => Some(damper_range(&given)?),
+        false => range("ctrllimited", "ctrlrange")?,
+    };
     let mut force_range = range("forcelimited", "forcerange")?;
     let inherit = given.at("inheritrange").amount("inheritrange")?.unwrap_or(0.0);
     if inherit > 0.0 && element.tag == "position" {
@@ -179,7 +182,7 @@ fn actuator<'a>(
     }
     let Law { gain, gain_by, bias: [constant, per_length, per_velocity], .. } = law;
     let (kind, kp, kd) = if gain_by != [0.0; 2] {
-        (ActuatorKind::Affine, -per_length, -per_velocity)
+        (ActuatorKind::Affine, 0.0 - per_length, 0.0 - per_velocity)
     } else if constant == 0.0 && per_length == 0.0 && per_velocity == 0.0 {
         // gear g u is the motor of gear times g, its force range by g.
         if gain != 1.0 {
@@ -194,11 +197,11 @@ fn actuator<'a>(
         }
         (ActuatorKind::Motor, 0.0, 0.0)
     } else if constant == 0.0 && per_length != 0.0 && per_length == -gain {
-        (ActuatorKind::Position, gain, -per_velocity)
+        (ActuatorKind::Position, gain, 0.0 - per_velocity)
     } else if constant == 0.0 && per_length == 0.0 && per_velocity == -gain {
         (ActuatorKind::Velocity, 0.0, gain)
     } else {
-        (ActuatorKind::Affine, -per_length, -per_velocity)
+        (ActuatorKind::Affine, 0.0 - per_length, 0.0 - per_velocity)
     };
     if kp < 0.0 || kd < 0.0 {
         let message = "is left out: its force grows with its length or its velocity";
@@ -224,6 +227,18 @@ fn actuator<'a>(
         force_range,
         control: 0.0,
     }))
+}
+
+/// The range of the controls of a damper, which it always has.
+fn damper_range(given: &Given) -> Result<[f64; 2], Error> {
+    match given.at("ctrlrange").numbers("ctrlrange")? {
+        Some([least, most]) if 0.0 <= least && least <= most => Ok([least, most]),
+        Some(_) => {
+            let message = "must be two numbers, 0 or more, the least first";
+            Err(given.at("ctrlrange").error("ctrlrange", message))
+        }
+        None => Err(given.own().error("ctrlrange", "is missing: a damper has one")),
+    }
 }
 
 /// The joint or the tendon that an actuator acts on; nothing, with a remark, where that is neither.
@@ -255,82 +270,35 @@ fn driven<'a>(
     Ok(Some(Driven::Joint(joint.to_string())))
 }
 
+/// What an actuator inherits, or is.
+#[derive(Clone, Copy)]
+struct Inherited {
+    law: Law,
+    affine_gain: bool,
+    affine_bias: bool,
+    /// Whether there is nothing else to it.
+    plain: bool,
+}
+
 /// The law of an actuator: defaults and its own attributes one after the other, as each kind understands
-/// them.
+/// them. What a servo or damper inherits is that of its own kind and of `general`.
 fn law(reader: &mut Reader, given: &Given) -> Result<Law, Error> {
-    let mut law = Law { gain: 1.0, gain_by: [0.0; 2], bias: [0.0; 3], known: true };
-    let (mut affine_gain, mut affine_bias, mut plain) = (false, false, true);
+    /// All others inherit what there is.
+    const CHOOSY: [&str; 3] = ["position", "velocity", "damper"];
+    let new = Inherited { law: NEW, affine_gain: false, affine_bias: false, plain: true };
+    let (mut all, mut own) = (new, [new; CHOOSY.len()]);
     for &layer in given.layers.iter().rev() {
-        match layer.tag.as_str() {
-            "general" | "actuator" => {
-                let numbers = layer.list("gainprm")?;
-                if let Some(first) = numbers.as_ref().and_then(|numbers| numbers.first()) {
-                    law.gain = *first;
-                }
-                for (slot, number) in law.gain_by.iter_mut().zip(numbers.iter().flatten().skip(1)) {
-                    *slot = *number;
-                }
-                if let Some(numbers) = layer.list("biasprm")? {
-                    for (slot, number) in law.bias.iter_mut().zip(&numbers) {
-                        *slot = *number;
-                    }
-                }
-                match layer.get("biastype") {
-                    None => {}
-                    Some("none") => affine_bias = false,
-                    Some("affine") => affine_bias = true,
-                    Some(_) => plain = false,
-                }
-                match layer.get("gaintype") {
-                    None => {}
-                    Some("fixed") => affine_gain = false,
-                    Some("affine") => affine_gain = true,
-                    Some(_) => plain = false,
-                }
-                if layer.get("dyntype").is_some() {
-                    plain = layer.get("dyntype") == Some("none");
-                }
+        let tag = layer.tag.as_str();
+        let place = CHOOSY.iter().position(|&choosy| choosy == tag);
+        let inherited = place.map_or(all, |place| own[place]);
+        all = changed(reader, layer, inherited)?;
+        for (&choosy, own) in CHOOSY.iter().zip(&mut own) {
+            if choosy == tag || tag != "motor" && place.is_none() {
+                *own = all;
             }
-            "motor" => {
-                (law.gain, law.bias) = (1.0, [0.0; 3]);
-                (affine_gain, affine_bias, plain) = (false, false, true);
-            }
-            "position" => {
-                if let Some(kp) = layer.amount("kp")? {
-                    (law.gain, law.bias[1]) = (kp, -kp);
-                } else {
-                    law.bias[1] = -law.gain;
-                }
-                if let Some(kv) = layer.amount("kv")? {
-                    law.bias[2] = -kv;
-                }
-                (affine_gain, affine_bias, plain) = (false, true, true);
-                if layer.amount("timeconst")?.unwrap_or(0.0) > 0.0 {
-                    let message = "is not followed: positions are demanded at once";
-                    reader.remarks.add(layer, "timeconst", message);
-                }
-                if layer.amount("dampratio")?.unwrap_or(0.0) > 0.0 {
-                    reader.remarks.add(layer, "dampratio", "is not followed: give kv");
-                }
-            }
-            "velocity" => {
-                if let Some(kv) = layer.amount("kv")? {
-                    law.gain = kv;
-                }
-                law.bias = [0.0, 0.0, -law.gain];
-                (affine_gain, affine_bias, plain) = (false, true, true);
-            }
-            // Its control, which is not negative, is a damping.
-            "damper" => {
-                if let Some(kv) = layer.amount("kv")? {
-                    law.gain_by = [0.0, -kv];
-                }
-                law.gain = 0.0;
-                (affine_gain, affine_bias, plain) = (true, false, true);
-            }
-            _ => plain = false,
         }
     }
+    let Inherited { mut law, affine_gain, affine_bias, plain } = all;
     if !affine_gain {
         law.gain_by = [0.0; 2];
     }
@@ -339,4 +307,84 @@ fn law(reader: &mut Reader, given: &Given) -> Result<Law, Error> {
     }
     law.known = plain;
     Ok(law)
+}
+
+/// That of an actuator about which nothing is said.
+const NEW: Law = Law { gain: 1.0, gain_by: [0.0; 2], bias: [0.0; 3], known: true };
+
+/// What an element makes of what it inherits.
+fn changed(reader: &mut Reader, layer: &Element, inherited: Inherited) -> Result<Inherited, Error> {
+    let Inherited { mut law, mut affine_gain, mut affine_bias, mut plain } = inherited;
+    match layer.tag.as_str() {
+        "general" | "actuator" => {
+            let numbers = layer.list("gainprm")?;
+            if let Some(first) = numbers.as_ref().and_then(|numbers| numbers.first()) {
+                law.gain = *first;
+            }
+            for (slot, number) in law.gain_by.iter_mut().zip(numbers.iter().flatten().skip(1)) {
+                *slot = *number;
+            }
+            if let Some(numbers) = layer.list("biasprm")? {
+                for (slot, number) in law.bias.iter_mut().zip(&numbers) {
+                    *slot = *number;
+                }
+            }
+            match layer.get("biastype") {
+                None => {}
+                Some("none") => affine_bias = false,
+                Some("affine") => affine_bias = true,
+                Some(_) => plain = false,
+            }
+            match layer.get("gaintype") {
+                None => {}
+                Some("fixed") => affine_gain = false,
+                Some("affine") => affine_gain = true,
+                Some(_) => plain = false,
+            }
+            if layer.get("dyntype").is_some() {
+                plain = layer.get("dyntype") == Some("none");
+            }
+        }
+        "motor" => {
+            law = NEW;
+            (affine_gain, affine_bias, plain) = (false, false, true);
+        }
+        "position" => {
+            if affine_gain {
+                law = NEW;
+            }
+            law.gain = layer.amount("kp")?.unwrap_or(law.gain);
+            let damping = if affine_bias { law.bias[2] } else { 0.0 };
+            let damping = layer.amount("kv")?.map_or(damping, |kv| -kv);
+            law.bias = [0.0, -law.gain, damping];
+            (affine_gain, affine_bias, plain) = (false, true, true);
+            if layer.amount("timeconst")?.unwrap_or(0.0) > 0.0 {
+                let message = "is not followed: positions are demanded at once";
+                reader.remarks.add(layer, "timeconst", message);
+            }
+            if layer.amount("dampratio")?.unwrap_or(0.0) > 0.0 {
+                reader.remarks.add(layer, "dampratio", "is not followed: give kv");
+            }
+        }
+        "velocity" => {
+            if affine_gain {
+                law = NEW;
+            }
+            law.gain = layer.amount("kv")?.unwrap_or(law.gain);
+            law.bias = [0.0, 0.0, -law.gain];
+            (affine_gain, affine_bias, plain) = (false, true, true);
+        }
+        // Its control, which is not negative, is a damping.
+        "damper" => {
+            let inherited = if affine_gain { law.gain_by[1] } else { 0.0 };
+            let slope = layer.amount("kv")?.map_or(inherited, |kv| 0.0 - kv);
+            if slope > 0.0 {
+                return Err(layer.error("kv", format!("must not be negative, found {}", -slope)));
+            }
+            law = Law { gain: 0.0, gain_by: [0.0, slope], ..NEW };
+            (affine_gain, affine_bias, plain) = (true, false, true);
+        }
+        _ => plain = false,
+    }
+    Ok(Inherited { law, affine_gain, affine_bias, plain })
 }

@@ -101,9 +101,17 @@ impl<'a> Joint<'a> {
         [Kind::Revolute, Kind::Continuous, Kind::Prismatic].contains(&self.kind)
     }
 
-    /// Whether another one says where it is.
-    pub fn follows(&self) -> bool {
-        self.element.child("mimic").is_some()
+    /// The joint that says where it is, if it mimics one of `joints` that can.
+    pub fn leader<'b>(&self, joints: &'b [Joint]) -> Option<&'b str> {
+        let other = self.element.child("mimic")?.get("joint")?;
+        let leads = |joint: &&Joint| joint.name == other && joint.has_axis();
+        let leader = joints.iter().find(leads)?;
+        (other != self.name && self.has_axis()).then_some(leader.name)
+    }
+
+    /// Whether its range has an end on a side already: of its places, or, of a `speed`, of its speed.
+    pub fn is_limited(&self, speed: bool) -> bool {
+        if speed { self.numbers.max_speed.is_some() } else { self.numbers.limits.is_some() }
     }
 
     /// Whether it holds both links in place.
@@ -196,8 +204,7 @@ impl<'a> Joint<'a> {
     ) -> Result<Option<EqualityDescription>, Error> {
         let Some(mimic) = self.element.child("mimic") else { return Ok(None) };
         let other = mimic.required("joint")?;
-        let known = joints.iter().any(|joint| joint.name == other && joint.has_axis());
-        if !known || other == self.name || !self.has_axis() {
+        if self.leader(joints).is_none() {
             let message = "is not followed: it asks for another joint, both with one coordinate";
             remarks.add(mimic, "joint", message);
             return Ok(None);

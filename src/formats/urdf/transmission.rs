@@ -68,17 +68,27 @@ fn give(
     drive: StatedDrive,
     remarks: &mut Remarks,
 ) {
-    let joint = joints.iter_mut().find(|joint| joint.name == name);
-    let reason = match &joint {
+    let place = joints.iter().position(|joint| joint.name == name);
+    let reason = match place.map(|place| &joints[place]) {
         None => "there is no such joint",
         Some(joint) if !joint.has_axis() => "the joint has not one coordinate",
-        Some(joint) if joint.follows() => "the joint follows another one",
+        Some(joint) if joint.leader(joints).is_some() => "the joint follows another one",
         Some(_) => "",
     };
-    match joint.filter(|_| reason.is_empty()) {
-        Some(joint) => joint.drive(drive),
-        None => remarks.add(element, "", format!("{name:?} is not driven: {reason}")),
+    let Some(joint) = place.map(|place| &mut joints[place]).filter(|_| reason.is_empty()) else {
+        return remarks.add(element, "", format!("{name:?} is not driven: {reason}"));
+    };
+    // The other end is that of the joint.
+    let has_other = match drive.kind {
+        ActuatorKind::Position => joint.is_limited(false),
+        ActuatorKind::Velocity => joint.is_limited(true),
+        ActuatorKind::Motor | ActuatorKind::Affine => false,
+    };
+    let whole = |range: [f64; 2]| range.iter().all(|end| end.is_finite());
+    if drive.range.is_some_and(|range| !whole(range) && !has_other) {
+        remarks.add(element, "", format!("the range of {name:?} has one end, and is not followed"));
     }
+    joint.drive(drive);
 }
 
 /// Says of what nobody asked for that it is not followed.
@@ -91,7 +101,7 @@ pub(super) fn remark_unasked(element: &Element, remarks: &mut Remarks) {
 fn kind(interface: &str) -> Option<ActuatorKind> {
     let name = interface.trim().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     match name.strip_suffix("jointinterface").unwrap_or(&name) {
-        "position" => Some(ActuatorKind::Position),
+        "position" | "posvel" | "posveleffort" => Some(ActuatorKind::Position),
         "velocity" => Some(ActuatorKind::Velocity),
         "effort" => Some(ActuatorKind::Motor),
         _ => None,
