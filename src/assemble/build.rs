@@ -339,7 +339,8 @@ impl Description {
         };
         if actuator.gain_by != [0.0; 2] && actuator.kind != ActuatorKind::Affine {
             let message = format!("has no meaning for a {}", actuator.kind.name());
-            return Err(Fault::new(owner, "gain_length", message));
+            let field = if actuator.gain_by[0] != 0.0 { "gain_length" } else { "gain_velocity" };
+            return Err(Fault::new(owner, field, message));
         }
         for (field, gain) in [("kp", actuator.kp), ("kd", actuator.kd)] {
             Fault::unless(gain >= 0.0, (owner, field), "must not be negative", gain, "")?;

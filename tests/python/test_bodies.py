@@ -97,6 +97,28 @@ def test_an_arm_is_that_of_pinocchio(random, tmp_path):
         np.testing.assert_allclose(arm.frame_jacobian(x, name), J, atol=1e-12)
 
 
+def test_limits_are_those_of_joints_and_motors(tmp_path):
+    (tmp_path / "arm.urdf").write_text(ARM.replace('velocity="1"', 'velocity="2.5"', 1))
+    arm = stiction.load(tmp_path / "arm.urdf")
+    assert arm.x_limits.shape == (2, 6) and arm.u_limits.shape == (2, arm.nu)
+    np.testing.assert_array_equal(arm.x_limits, [[-9, -9, -9, -2.5, -1, -1], [9, 9, 9, 2.5, 1, 1]])
+    (tmp_path / "cart.toml").write_text("""
+simulation.time_step = 0.01
+[[body]]
+name = "cart"
+mass = 1
+joint = { type = "prismatic", axis = [1, 0, 0] }
+[[actuator]]
+name = "motor"
+joint = "cart"
+control_range = [-2, 7]
+force_range = [-5, 5]
+""")
+    cart = stiction.load(tmp_path / "cart.toml", inputs=["motor/u", "cart/f"])
+    np.testing.assert_array_equal(cart.u_limits, [[-2, -np.inf], [5, np.inf]])
+    np.testing.assert_array_equal(cart.x_limits, [[-np.inf] * 2, [np.inf] * 2])
+
+
 def test_contacts_carry_what_stands_on_them(cube):
     x = cube.x0
     x[0] = 0.25
