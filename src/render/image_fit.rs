@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DMatrixView, DVector, DVectorView, Matrix3, SymmetricEigen, Vector3};
 
-use super::coverage::{Piece, cover};
+use super::coverage::cover;
+use super::piece::Piece;
 use super::pinhole::{PINHOLE, Pinhole};
 use super::silhouette::{Borders, SilhouetteScratch};
-use super::solids::Placed;
+use super::solids::{Placed, Source};
 use super::{Picture, Sampling, Silhouette, SilhouetteInputs, Solids};
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
@@ -169,12 +170,15 @@ impl ImageFit {
         bodies: &[usize],
     ) -> ImageFit {
         let solids = Solids::new(model, parameters, bodies);
-        let seen = solids.bodies();
-        let place = |body: usize| seen.iter().position(|&other| other == body).unwrap_or(0);
+        let leaders = solids.leaders();
+        let mut seen = leaders.clone();
+        seen.sort_unstable();
+        seen.dedup();
+        let place = |leader: &usize| seen.iter().position(|other| other == leader).unwrap_or(0);
         ImageFit {
             camera,
             bodies: seen.len(),
-            owners: solids.solids.iter().map(|solid| place(solid.body)).collect(),
+            owners: leaders.iter().map(place).collect(),
             silhouette: Silhouette { solids: Arc::new(solids), size: model.cameras[camera].size },
         }
     }
@@ -182,7 +186,11 @@ impl ImageFit {
     /// What it looks at and from where, to be told from others by.
     pub(crate) fn identity(&self) -> String {
         let solids = self.silhouette.solids.solids.iter();
-        format!("{} {:?}", self.camera, solids.map(|solid| solid.collider).collect::<Vec<_>>())
+        let colliders = solids.filter_map(|solid| match solid.source {
+            Source::Collider(index) => Some(index),
+            _ => None,
+        });
+        format!("{} {:?}", self.camera, colliders.collect::<Vec<_>>())
     }
 
     /// Whether there is anything to see.
@@ -325,7 +333,7 @@ impl ImageFit {
         let ImageFitScratch { borders, scratch: own, image, within, .. } = scratch;
         self.silhouette.decide(&corners, borders, own);
         image.resize(size[0] * size[1], 0.0);
-        cover(&borders.pieces, &borders.edges, &corners, size, image);
+        cover(&borders.pieces, &borders.moving(&corners), size, image);
         target.each(|pixel, covered| image[pixel] -= covered);
         let row = |piece: &Piece| piece.row as usize;
         let seen = borders
@@ -404,7 +412,7 @@ impl ImageFit {
         for (k, solid) in self.silhouette.solids.solids.iter().enumerate() {
             owners[solid.first..solid.first + solid.corners.len()].fill(k);
         }
-        for (pixel, [a, b], m) in self.silhouette.slopes(borders, &corners) {
+        for (pixel, sign, slopes) in self.silhouette.slopes(borders, &corners) {
             if places[pixel] == u32::MAX {
                 places[pixel] = pixels.len() as u32;
                 pixels.push(pixel);
@@ -412,8 +420,8 @@ impl ImageFit {
             }
             let first = places[pixel] as usize * columns;
             let row = &mut rows[first..first + columns];
-            for (corner, g) in [(a, corners[b].cross(&m)), (b, m.cross(&corners[a]))] {
-                self.pull_back(at, (owners[corner], corner), &world[corner], &g, row);
+            for &(corner, g) in slopes.iter() {
+                self.pull_back(at, (owners[corner], corner), &world[corner], &(g * sign), row);
             }
         }
     }

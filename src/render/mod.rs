@@ -19,18 +19,26 @@
 //! | [`ImageFit`] | how far a mask is from a recorded one, as few residuals with the same J'J and J'r |
 //! | [`Picture`] | an image of a file |
 
+mod colour_image;
 mod coverage;
+mod fragments;
 mod image_fit;
 mod outline;
 mod picture;
+mod piece;
 mod pinhole;
 mod sampling;
+mod shading;
 mod silhouette;
 mod solids;
+mod strips;
+mod visibility;
 
+pub use colour_image::{ColourImage, ColourInputs};
 pub use image_fit::{ImageFit, ImageFitScratch, RecordedMask};
-pub use picture::{ColourPicture, Picture};
+pub use picture::{ColourPicture, Picture, to_linear, to_screen};
 pub use pinhole::Pinhole;
 pub use sampling::Sampling;
+pub use shading::Light;
 pub use silhouette::{Silhouette, SilhouetteInputs};
-pub use solids::Solids;
+pub use solids::{SeenMesh, Solids};

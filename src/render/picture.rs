@@ -103,6 +103,16 @@ impl Picture {
     }
 }
 
+/// The light of a number of a file or a screen, both from 0 to 1 (sRGB, IEC 61966-2-1).
+pub fn to_linear(x: f64) -> f64 {
+    if x <= 0.040_45 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+}
+
+/// The number of a file or a screen for a light, both from 0 to 1: [`to_linear`] back.
+pub fn to_screen(x: f64) -> f64 {
+    if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
+}
+
 /// An image in colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColourPicture {
@@ -113,6 +123,12 @@ pub struct ColourPicture {
 }
 
 impl ColourPicture {
+    /// Of light from 0 to 1; what is brighter is cut off.
+    pub fn of(size: [usize; 2], light: &[[f64; 3]]) -> ColourPicture {
+        let byte = |x: f64| (to_screen(x.clamp(0.0, 1.0)) * 255.0).round() as u8;
+        ColourPicture { size, values: light.iter().map(|pixel| pixel.map(byte)).collect() }
+    }
+
     /// Writes a PNG.
     ///
     /// # Errors

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::coverage::{Moving, Piece, Scan, cover};
-use super::outline::{OutlineEdge, outline};
+use super::coverage::{Scan, cover, sign};
+use super::outline::{Facing, Outline};
+use super::piece::{Moving, Piece, Slopes};
 use super::pinhole::{PINHOLE, Pinhole};
 use super::solids::{Placed, Solids};
 use crate::ad::{Node, Real};
@@ -14,7 +15,7 @@ use crate::dynamics::Kinematics;
 use crate::model::{Model, Parameters};
 
 /// Numbers of a solid: rotation and position of its body, its sizes, its position in the body.
-const SOLID: usize = 18;
+pub(super) const SOLID: usize = 18;
 
 /// What a camera sees of some bodies: the share of each pixel that they cover, row by row from above.
 ///
@@ -59,7 +60,7 @@ impl<T: Real> SilhouetteInputs<T> {
         flat
     }
 
-    fn read(flat: &[T]) -> Self {
+    pub(super) fn read(flat: &[T]) -> Self {
         let (solids, pinhole) = flat.split_at(flat.len() - PINHOLE);
         let vector = |x: &[T]| Vector3::new(x[0], x[1], x[2]);
         let placed = solids.chunks_exact(SOLID).map(|x| Placed {
@@ -77,18 +78,78 @@ impl<T: Real> SilhouetteInputs<T> {
         solids.corners(&self.placed, &mut world);
         [world.iter().map(|corner| self.pinhole.homogeneous(corner)).collect(), world]
     }
+
+    /// How corners, which are there in the `world`, change in homogeneous coordinates and in the world.
+    pub(super) fn push_forward(
+        &self,
+        solids: &Solids,
+        world: &[Vector3<T>],
+        change: &SilhouetteInputs<T>,
+    ) -> [Vec<Vector3<T>>; 2] {
+        let mut moved = [(); 2].map(|()| Vec::with_capacity(world.len()));
+        for ((solid, at), d) in solids.solids.iter().zip(&self.placed).zip(&change.placed) {
+            for corner in &solid.corners {
+                let local = solid.local(corner, &at.size) + at.offset;
+                let local_change = solid.local(corner, &d.size) + d.offset;
+                let dp = d.position + d.rotation * local + at.rotation * local_change;
+                let point = &world[moved[1].len()];
+                moved[0].push(self.pinhole.push_forward(point, &dp, &change.pinhole));
+                moved[1].push(dp);
+            }
+        }
+        moved
+    }
+
+    /// Adds the adjoints of all inputs, as [`flat`](Self::flat), to those that corners have in homogeneous coordinates and in the
+    /// world, where they are `world`.
+    pub(super) fn pull_back(
+        &self,
+        solids: &Solids,
+        [world, of_image, of_world]: [&[Vector3<T>]; 3],
+        to: &mut [T],
+    ) {
+        let (of_solids, of_camera) = to.split_at_mut(SOLID * self.placed.len());
+        let each = solids.solids.iter().zip(&self.placed);
+        for ((solid, at), to) in each.zip(of_solids.as_chunks_mut::<SOLID>().0) {
+            for (k, corner) in solid.corners.iter().enumerate() {
+                let adjoint = &of_image[solid.first + k];
+                let mut g = of_world.get(solid.first + k).copied().unwrap_or_else(Vector3::zeros);
+                if adjoint.iter().chain(&g).all(|x| x.vanishes()) {
+                    continue;
+                }
+                g += self.pinhole.pull_back(&world[solid.first + k], adjoint, of_camera);
+                let local = solid.local(corner, &at.size) + at.offset;
+                let inside = at.rotation.tr_mul(&g);
+                let along = solid.along(corner).map(T::constant).tr_mul(&inside);
+                for i in 0..3 {
+                    for j in 0..3 {
+                        to[3 * i + j] += g[i] * local[j];
+                    }
+                    to[9 + i] += g[i];
+                    to[12 + i] += along[i];
+                    to[15 + i] += inside[i];
+                }
+            }
+        }
+    }
 }
 
 /// Which pieces of which edges border what is covered.
 #[derive(Clone, Default)]
 pub struct Borders {
-    pub(super) edges: Vec<OutlineEdge>,
+    pub(super) outline: Outline,
     pub(super) pieces: Vec<Piece>,
+}
+
+impl Borders {
+    pub(super) fn moving<'a, T>(&'a self, corners: &'a [Vector3<T>]) -> Moving<'a, T> {
+        Moving { edges: &self.outline.edges, corners }
+    }
 }
 
 impl Debug for Borders {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{} pieces of {} edges", self.pieces.len(), self.edges.len())
+        write!(f, "{} pieces of {} edges", self.pieces.len(), self.outline.edges.len())
     }
 }
 
@@ -114,8 +175,11 @@ impl Silhouette {
     ) {
         scratch.values.clear();
         scratch.values.extend(corners.iter().map(|h| h.map(|x| x.value())));
-        outline(&self.solids, &scratch.values, &mut borders.edges);
-        scratch.scan.pieces(&borders.edges, self.size, &mut borders.pieces);
+        match Facing::new(&self.solids, &scratch.values) {
+            Some(facing) => facing.outline(&mut borders.outline),
+            None => borders.outline = Outline::default(),
+        }
+        scratch.scan.pieces(&borders.outline, self.size, &mut borders.pieces);
     }
 }
 
@@ -140,7 +204,7 @@ impl Node for Silhouette {
     ) {
         let [corners, _] = SilhouetteInputs::read(inputs).corners(&self.solids);
         self.decide(&corners, solution, workspace);
-        cover(&solution.pieces, &solution.edges, &corners, self.size, outputs);
+        cover(&solution.pieces, &solution.moving(&corners), self.size, outputs);
     }
 
     fn residual<T: Real>(
@@ -151,7 +215,7 @@ impl Node for Silhouette {
         residual: &mut [T],
     ) {
         let [corners, _] = SilhouetteInputs::read(inputs).corners(&self.solids);
-        cover(&solution.pieces, &solution.edges, &corners, self.size, residual);
+        cover(&solution.pieces, &solution.moving(&corners), self.size, residual);
         residual.iter_mut().zip(outputs).for_each(|(r, &output)| *r = output - *r);
     }
 
@@ -175,21 +239,12 @@ impl Node for Silhouette {
         output_tangents: &mut [T],
     ) {
         let (at, change) = (SilhouetteInputs::read(inputs), SilhouetteInputs::read(input_tangents));
-        let mut moved = Vec::with_capacity(factor.world.len());
-        for ((solid, at_solid), d) in self.solids.solids.iter().zip(&at.placed).zip(&change.placed)
-        {
-            for corner in &solid.corners {
-                let local = solid.local(corner, &at_solid.size) + at_solid.offset;
-                let local_change = solid.local(corner, &d.size) + d.offset;
-                let dp = d.position + d.rotation * local + at_solid.rotation * local_change;
-                let point = &factor.world[moved.len()];
-                moved.push(at.pinhole.push_forward(point, &dp, &change.pinhole));
-            }
-        }
+        let [moved, _] = at.push_forward(&self.solids, &factor.world, &change);
         output_tangents.fill(T::zero());
-        for (pixel, [a, b], m) in self.slopes(solution, &factor.image) {
-            let [ha, hb] = [a, b].map(|corner| factor.image[corner]);
-            output_tangents[pixel] += m.dot(&(moved[a].cross(&hb) + ha.cross(&moved[b])));
+        for (pixel, sign, slopes) in self.slopes(solution, &factor.image) {
+            for (corner, g) in slopes.iter() {
+                output_tangents[pixel] += g.dot(&moved[*corner]) * sign;
+            }
         }
     }
 
@@ -203,52 +258,26 @@ impl Node for Silhouette {
         input_adjoints: &mut [T],
     ) {
         let mut adjoints = vec![Vector3::<T>::zeros(); factor.image.len()];
-        for (pixel, [a, b], m) in self.slopes(solution, &factor.image) {
-            let [ha, hb] = [a, b].map(|corner| factor.image[corner]);
-            let m = m * output_adjoints[pixel];
-            adjoints[a] += hb.cross(&m);
-            adjoints[b] += m.cross(&ha);
+        for (pixel, sign, slopes) in self.slopes(solution, &factor.image) {
+            let weight = output_adjoints[pixel] * sign;
+            slopes.iter().for_each(|(corner, g)| adjoints[*corner] += g * weight);
         }
         let at = SilhouetteInputs::read(inputs);
-        let (of_solids, of_camera) = input_adjoints.split_at_mut(inputs.len() - PINHOLE);
-        let solids =
-            self.solids.solids.iter().zip(&at.placed).zip(of_solids.chunks_exact_mut(SOLID));
-        for ((solid, at_solid), to) in solids {
-            for (k, corner) in solid.corners.iter().enumerate() {
-                let adjoint = &adjoints[solid.first + k];
-                if adjoint.iter().all(|x| x.vanishes()) {
-                    continue;
-                }
-                let g = at.pinhole.pull_back(&factor.world[solid.first + k], adjoint, of_camera);
-                let local = solid.local(corner, &at_solid.size) + at_solid.offset;
-                let inside = at_solid.rotation.tr_mul(&g);
-                let along = solid.along(corner).map(T::constant).tr_mul(&inside);
-                for i in 0..3 {
-                    for j in 0..3 {
-                        to[3 * i + j] += g[i] * local[j];
-                    }
-                    to[9 + i] += g[i];
-                    to[12 + i] += along[i];
-                    to[15 + i] += inside[i];
-                }
-            }
-        }
+        at.pull_back(&self.solids, [&factor.world, &adjoints, &[]], input_adjoints);
     }
 }
 
 impl Silhouette {
-    /// Of each piece its pixel, the corners of its edge, and how the pixel changes with the line through these.
+    /// Of each piece its pixel, whether what is covered begins there (1) or ends (-1), and how the area to its right changes with
+    /// the corners.
     pub(super) fn slopes<'a, T: Real>(
         &'a self,
         borders: &'a Borders,
         corners: &'a [Vector3<T>],
-    ) -> impl Iterator<Item = (usize, [usize; 2], Vector3<T>)> + 'a {
-        let moving = Moving { edges: &borders.edges, corners };
+    ) -> impl Iterator<Item = (usize, f64, Slopes<T>)> + 'a {
+        let moving = borders.moving(corners);
         borders.pieces.iter().filter_map(move |piece| {
-            let pixel = piece.pixel(self.size[0])?;
-            let ends = borders.edges[piece.edge as usize].ends?;
-            let slope = piece.slope(&moving.line(piece.edge), moving.ends(piece))?;
-            Some((pixel, ends, slope))
+            Some((piece.pixel(self.size[0])?, sign(piece), moving.slopes(piece)?))
         })
     }
 }

@@ -5,11 +5,11 @@ use stiction::ad::{self, Dual, NodeRule, Real, Var, with_node_rule};
 use stiction::dynamics::Kinematics;
 use stiction::render::{ImageFit, ImageFitScratch, Picture, RecordedMask, Sampling, Silhouette};
 
-use super::{image, mask, seen, silhouette, turned};
+use super::{furthest, image, mask, seen, silhouette, turned};
 use crate::random::Random;
 
 /// Three bodies that hide parts of each other, of all kinds of shapes.
-fn crowd(size: &str) -> Scene {
+pub(super) fn crowd(size: &str) -> Scene {
     let camera = format!("eye = [0.1, -1, 0.75]\ntarget = [0, 0, 0.06]\nfov_y_deg = 36\n{size}");
     let bodies = format!(
         "[[body]]\nname = 'a'\nmass = 1\nshape = {{ box = [0.05, 0.06, 0.07] }}\nposition = [0.01, 0.02, 0.1]\n{}\n\
@@ -31,10 +31,6 @@ fn along(node: &Silhouette, inputs: &[f64], k: usize, rule: NodeRule) -> Vec<f64
             inputs.iter().enumerate().map(|(i, &x)| Dual::variable(x, place(i))).collect();
         image(node, &x).iter().map(|pixel| pixel.tangent[0]).collect()
     })
-}
-
-fn furthest(a: &[f64], b: impl Fn(usize) -> f64) -> f64 {
-    a.iter().enumerate().map(|(k, a)| (a - b(k)).abs()).fold(0.0, f64::max)
 }
 
 #[test]

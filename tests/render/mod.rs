@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod closed_forms;
+mod colours;
 #[cfg(feature = "cli")]
 mod command;
 mod derivatives;
@@ -33,6 +34,11 @@ fn silhouette(scene: &Scene) -> (Silhouette, Vec<f64>) {
     let kinematics = Kinematics::new(at.0, at.1, &scene.state);
     let inputs = SilhouetteInputs::new(&solids, at, &kinematics, 0).flat();
     (Silhouette { solids, size: scene.model.cameras[0].size }, inputs)
+}
+
+/// The largest difference.
+fn furthest(a: &[f64], b: impl Fn(usize) -> f64) -> f64 {
+    a.iter().enumerate().map(|(k, a)| (a - b(k)).abs()).fold(0.0, f64::max)
 }
 
 /// What the node gives.
