@@ -11,8 +11,8 @@ use stiction::ad::{self, Dual, LANES, NodeRule, Real, Var, with_node_rule};
 use stiction::dynamics::Kinematics;
 use stiction::model::Triangulation;
 use stiction::render::{
-    ImageFit, ImageFitScratch, Picture, RecordedMask, Sampling, Silhouette, SilhouetteInputs,
-    Solids,
+    ColourImage, ColourInputs, ImageFit, ImageFitScratch, Light, Picture, RecordedImage, Sampling,
+    Silhouette, SilhouetteInputs, Solids,
 };
 
 const SIZE: [usize; 2] = [256, 256];
@@ -96,7 +96,7 @@ fn masks(c: &mut Criterion) {
         let moved =
             SilhouetteInputs::new(&node.solids, (&other.model, &other.parameters), &there, 0);
         let recorded = image(&node, &moved.flat());
-        let target = RecordedMask::of(&Picture::of(SIZE, &recorded));
+        let target = RecordedImage::of(&Picture::of(SIZE, &recorded));
         let fit = ImageFit::new(at, 0, &[0]);
         let triangles = 20 * 4_usize.pow(refinements as u32);
         let id = |name: &str| BenchmarkId::new(name, triangles);
@@ -142,5 +142,36 @@ fn masks(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, masks);
+/// The same ball in colour: its image (`image`) and the adjoint of its distance from another one (`gradient`).
+fn colours(c: &mut Criterion) {
+    let mut group = c.benchmark_group("colour");
+    group.sample_size(20);
+    for refinements in [1, 2, 3, 4, 5] {
+        let scene = scene(refinements, 0.0);
+        let at = (&scene.model, &scene.parameters);
+        let solids = Arc::new(Solids::of_scene(at.0, at.1, &[]));
+        let kinematics = Kinematics::new(at.0, at.1, &scene.state);
+        let places = SilhouetteInputs::new(&solids, at, &kinematics, 0);
+        let inputs = ColourInputs { places, colours: solids.colours(), light: Light::default() };
+        let inputs = inputs.flat();
+        let node = ColourImage { solids, size: SIZE };
+        let triangles = 20 * 4_usize.pow(refinements as u32);
+        let id = |name: &str| BenchmarkId::new(name, triangles);
+        group.bench_function(id("image"), |b| b.iter(|| seen_in_colour(&node, &inputs)));
+        let cost = |x: &[Var]| {
+            let seen = seen_in_colour(&node, x);
+            let squares = seen.iter().filter(|x| x.value() != 0.0).map(|&x| x * x);
+            squares.fold(Var::constant(0.0), |sum, square| sum + square)
+        };
+        group.bench_function(id("gradient"), |b| b.iter(|| ad::gradient(cost, &inputs)));
+    }
+}
+
+fn seen_in_colour<T: Real>(node: &ColourImage, inputs: &[T]) -> Vec<T> {
+    let mut image = vec![T::zero(); 4 * SIZE[0] * SIZE[1]];
+    T::call(node, inputs, &mut image, &mut Default::default(), &mut Default::default());
+    image
+}
+
+criterion_group!(benches, masks, colours);
 criterion_main!(benches);

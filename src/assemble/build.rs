@@ -93,6 +93,7 @@ impl Description {
         model.pushes = self.pushes(&model)?;
         model.drags = self.drags(&model, order)?;
         model.cameras = self.cameras(&model)?;
+        model.light = self.light;
         model.learned = self.learned(&model)?;
         model.visuals = visuals(&self.visuals, Owner::Scene)?;
         model.lay_out();

@@ -150,6 +150,7 @@ impl Description {
             let tendon = TendonDescription::of(scene, index, |body| joint_name(scene, body));
             description.tendons.push(tendon);
         }
+        description.light = model.light;
         for (index, camera) in model.cameras.iter().enumerate() {
             description.cameras.push(CameraDescription {
                 line: None,

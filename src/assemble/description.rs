@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Error;
 use crate::model::{
     ActuatorKind, CameraNumbers, Color, EqualityKind, Filter, JointKind, Keyframe, LearnedKind,
-    Settings, Shape, SurfaceNumbers, Triangulation, Visual,
+    Lighting, Settings, Shape, SurfaceNumbers, Triangulation, Visual,
 };
 use crate::network::Activation;
 
@@ -53,6 +53,8 @@ pub struct Description {
     pub tendons: Vec<TendonDescription>,
     /// What looks at it.
     pub cameras: Vec<CameraDescription>,
+    /// By what it is seen in colour, if that is said.
+    pub light: Option<Lighting>,
     /// Terms that are learned.
     pub learned: Vec<LearnedDescription>,
     /// States by name.
@@ -506,6 +508,7 @@ impl Description {
             pushes: Vec::new(),
             tendons: Vec::new(),
             cameras: Vec::new(),
+            light: None,
             learned: Vec::new(),
             visuals: Vec::new(),
             keyframes: Vec::new(),

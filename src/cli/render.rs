@@ -1,7 +1,6 @@
 //! `stiction render`
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde_json::json;
 
@@ -11,18 +10,18 @@ use super::progress::Progress;
 use super::scene_options::{SceneOptions, load_scene};
 use super::whole_files;
 use crate::Error;
-use crate::ad::Real;
-use crate::dynamics::Kinematics;
 use crate::model::Scene;
-use crate::render::{Picture, Silhouette, SilhouetteInputs, Solids};
+use crate::render::write_animation;
 use crate::state::State;
 use crate::trajectory::Trajectory;
+use crate::view::{Still, StillPicture};
 
 /// Draw what a camera of a scene sees
 ///
-/// The picture is a mask: of each pixel the share of its area that bodies cover, exactly, from black to white (PNG of 8
-/// bits). Of a trajectory each frame is drawn: -o out/%04d.png numbers them, and -o masks.csv also writes a recording that
-/// `identify` takes, with the time and the picture of each frame.
+/// The picture is in colour, each pixel the exact mean of what is seen in it (PNG of 8 bits), in the [light] of the scene; by a
+/// camera of the scene, or one from where all is seen. With --mask it is the share of each pixel that bodies cover, from
+/// black to white. Of a trajectory each frame is drawn: -o out/%04d.png numbers them, -o motion.apng makes one animated picture,
+/// and -o frames.csv also writes a recording that `identify` takes, with the time and the picture of each frame.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)
@@ -30,11 +29,14 @@ pub(super) struct Arguments {
     scene: PathBuf,
     #[command(flatten)]
     options: SceneOptions,
+    /// Draw the mask: how much of each pixel bodies cover
+    #[arg(long)]
+    mask: bool,
     /// The camera; if left out, the only one
     #[arg(long, value_name = "NAME")]
     camera: Option<String>,
-    /// The bodies that are seen, such as box,lid; if left out, all that move
-    #[arg(long, value_name = "NAMES")]
+    /// The bodies in the mask, such as box,lid; if left out, all that move
+    #[arg(long, value_name = "NAMES", requires = "mask")]
     bodies: Option<String>,
     /// Draw the frames of this trajectory (CSV) instead of the start of the scene
     #[arg(long, value_name = "MOTION.csv")]
@@ -42,8 +44,8 @@ pub(super) struct Arguments {
     /// Of a trajectory every so many frames [default: 1]
     #[arg(long, value_name = "N")]
     every: Option<usize>,
-    /// The picture, or of a trajectory a pattern such as out/%04d.png, or a recording
-    #[arg(short, long, value_name = "OUT.png|OUT.csv")]
+    /// The picture, or of a trajectory a pattern such as out/%04d.png, an animated PNG, or a recording
+    #[arg(short, long, value_name = "OUT.png|OUT.apng|OUT.csv")]
     output: PathBuf,
     /// Print a summary as one JSON object
     #[arg(long)]
@@ -55,16 +57,24 @@ enum Names {
     One(PathBuf),
     /// What comes before and behind the number, and its digits.
     Pattern(String, usize, String),
+    /// All in one.
+    Animation(PathBuf),
     /// Beside a recording.
     Recording(PathBuf),
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let scene = load_scene(&arguments.scene, &arguments.options, false)?;
-    let camera = find_camera(&arguments.scene, &scene, arguments.camera.as_deref())?;
-    let bodies = find_bodies(&scene, arguments.bodies.as_deref())?;
-    let solids = Arc::new(Solids::new(&scene.model, &scene.parameters, &bodies));
-    if solids.is_empty() {
+    let camera = find_camera(&arguments.scene, &scene, arguments)?;
+    let still = match arguments.mask {
+        true => Still::masked(&scene, camera, &find_bodies(&scene, arguments.bodies.as_deref())?),
+        false => {
+            let (still, warnings) = Still::in_colour(&scene, camera);
+            warnings.iter().for_each(|warning| output::warn(&warning.to_string()));
+            still
+        }
+    };
+    if still.is_empty() {
         let message = "none of the bodies has a shape, so that nothing is seen";
         return Err(Error::input(arguments.scene.display().to_string(), None, "", message));
     }
@@ -83,8 +93,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.trajectory.is_none() && arguments.every.is_some() {
         return Err(Error::input("--every", None, "", "is for the frames of a --trajectory"));
     }
-    let files: Vec<PathBuf> = (0..frames.len()).map(|k| names.file(k)).collect();
-    let table = names.table(&scene.model.cameras[camera].name, &frames, &files);
+    let count = if matches!(names, Names::Animation(_)) { 1 } else { frames.len() };
+    let files: Vec<PathBuf> = (0..count).map(|k| names.file(k)).collect();
+    let known = camera.map(|camera| &scene.model.cameras[camera]);
+    let camera_name = known.map_or("camera", |camera| camera.name.as_str());
+    let table = names.table(camera_name, &frames, &files);
     let all = files.iter().chain(table.iter().map(|(path, _)| path));
     whole_files::check_places(all.map(PathBuf::as_path))?;
     let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
@@ -99,24 +112,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             return Err(Error::input(input.display().to_string(), None, "", message));
         }
     }
-    let node = Silhouette { solids, size: scene.model.cameras[camera].size };
+    let still = still.framing(frames.iter().map(|(_, state)| state));
     let mut progress = Progress::new(frames.len(), arguments.json);
     let mut unseen = 0;
-    for (k, ((_, state), file)) in frames.iter().zip(&files).enumerate() {
-        let picture = draw(&scene, &node, camera, state);
-        unseen += usize::from(picture.values.iter().all(|&x| x == 0));
+    let write = |file: &Path, make: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
         let mut bytes = Vec::new();
-        let unwritable = |error: std::io::Error| {
-            Error::input(
-                file.display().to_string(),
-                None,
-                "",
-                format!("cannot be written: {error}"),
-            )
-        };
-        picture.write_png(&mut bytes).map_err(unwritable)?;
-        whole_files::write_file(file, &bytes)?;
+        make(&mut bytes).map_err(|error| {
+            let message = format!("cannot be written: {error}");
+            Error::input(file.display().to_string(), None, "", message)
+        })?;
+        whole_files::write_file(file, &bytes)
+    };
+    let mut animation = Vec::new();
+    for (k, (_, state)) in frames.iter().enumerate() {
+        let drawn = still.draw(&scene.parameters, state);
+        unseen += usize::from(drawn.is_empty());
+        match (&names, &drawn) {
+            (Names::Animation(_), _) => animation.push(drawn.in_colour()),
+            (_, StillPicture::Mask(picture)) => write(&files[k], &|to| picture.write_png(to))?,
+            (_, StillPicture::Colour(picture, _)) => write(&files[k], &|to| picture.write_png(to))?,
+        }
         progress.set(k + 1);
+    }
+    if let Names::Animation(path) = &names {
+        let span = frames.last().map_or(0.0, |last| last.0 - frames[0].0);
+        let delay = span / (frames.len() as f64 - 1.0).max(1.0);
+        write(path, &|to| write_animation(to, &animation, delay))?;
     }
     if let Some((path, text)) = &table {
         whole_files::write_file(path, text.as_bytes())?;
@@ -130,8 +151,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     if arguments.json {
         let mut object = output::json_head("render", 0, 1);
-        object.insert("camera".into(), json!(scene.model.cameras[camera].name));
-        object.insert("size".into(), json!(scene.model.cameras[camera].size));
+        object.insert("camera".into(), json!(known.map(|camera| &camera.name)));
+        object.insert("size".into(), json!(still.size()));
         object.insert("pictures".into(), files.iter().map(|file| output::path(file)).collect());
         object.insert("empty".into(), json!(unseen));
         output::print(&output::json_text(object));
@@ -139,33 +160,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     Ok(Outcome::Done)
 }
 
-/// What a camera sees in a state.
-fn draw(scene: &Scene, node: &Silhouette, camera: usize, state: &State<f64>) -> Picture {
-    let at = (&scene.model, &scene.parameters);
-    let kinematics = Kinematics::new(at.0, at.1, state);
-    let inputs = SilhouetteInputs::new(&node.solids, at, &kinematics, camera).flat();
-    let mut image = vec![0.0; node.size[0] * node.size[1]];
-    f64::call(node, &inputs, &mut image, &mut Default::default(), &mut Default::default());
-    Picture::of(node.size, &image)
-}
-
-fn find_camera(path: &Path, scene: &Scene, name: Option<&str>) -> Result<usize, Error> {
+/// The camera that is meant; nothing where there is none, and in colour none is needed.
+fn find_camera(path: &Path, scene: &Scene, arguments: &Arguments) -> Result<Option<usize>, Error> {
     let cameras = &scene.model.cameras;
     let known: Vec<&str> = cameras.iter().map(|camera| camera.name.as_str()).collect();
-    match (name, cameras.len()) {
+    match (arguments.camera.as_deref(), cameras.len()) {
+        (None, 0) if !arguments.mask => Ok(None),
         (_, 0) => {
             let message = "the scene has no camera: add a [[camera]] with name, size, eye, target and fov_y_deg (to what `import` makes of URDF and MJCF)";
             Err(Error::input(path.display().to_string(), None, "camera", message))
         }
-        (None, 1) => Ok(0),
+        (None, 1) => Ok(Some(0)),
         (None, _) => {
             let message = format!("says which one of {}", known.join(", "));
             Err(Error::input("--camera", None, "", message))
         }
-        (Some(name), _) => known.iter().position(|other| *other == name).ok_or_else(|| {
-            let message = format!("there is no camera {name:?}; there are {}", known.join(", "));
-            Error::input("--camera", None, "", message)
-        }),
+        (Some(name), _) => {
+            let found = known.iter().position(|other| *other == name).ok_or_else(|| {
+                let message =
+                    format!("there is no camera {name:?}; there are {}", known.join(", "));
+                Error::input("--camera", None, "", message)
+            });
+            found.map(Some)
+        }
     }
 }
 
@@ -199,8 +216,16 @@ impl Names {
                 ),
             };
         }
+        if is("apng") {
+            return match many {
+                true => Ok(Names::Animation(output.to_path_buf())),
+                false => wrong("moves: give a --trajectory, or the name of a .png"),
+            };
+        }
         if !is("png") {
-            return wrong("must end in .png, or in .csv for a recording with its pictures");
+            return wrong(
+                "must end in .png, in .apng for a picture that moves, or in .csv for a recording with its pictures",
+            );
         }
         if !many {
             return Ok(Names::One(output.to_path_buf()));
@@ -224,7 +249,7 @@ impl Names {
 
     fn file(&self, k: usize) -> PathBuf {
         match self {
-            Names::One(path) => path.clone(),
+            Names::One(path) | Names::Animation(path) => path.clone(),
             Names::Pattern(before, width, behind) => {
                 PathBuf::from(format!("{before}{k:0width$}{behind}"))
             }

@@ -14,8 +14,9 @@ use super::slots::{
     TENDON_FRICTION, TENDON_REST, TENDON_STIFFNESS, UPPER,
 };
 use super::{
-    Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Push, Shape, SurfaceTerm,
-    SurfaceTerms, Tendon, TendonPath, TendonSlots, Transmission, Triangulation, Visual,
+    Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Lighting, Push, Shape,
+    SurfaceTerm, SurfaceTerms, Tendon, TendonPath, TendonSlots, Transmission, Triangulation,
+    Visual,
 };
 use crate::ad::Real;
 use crate::state::Coordinates;
@@ -49,6 +50,8 @@ pub struct Model {
     pub tendons: Vec<Tendon>,
     /// What looks at it.
     pub cameras: Vec<Camera>,
+    /// By what it is seen in colour, if that is said.
+    pub light: Option<Lighting>,
     /// Terms that are learned.
     pub learned: Vec<LearnedTerm>,
     /// What is seen of the world beside its shapes.

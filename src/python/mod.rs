@@ -21,6 +21,7 @@ mod scene_files;
 mod scene_source;
 mod soft_scene;
 mod step_jacobian;
+mod still_array;
 mod unknown_names;
 
 use pyo3::pymodule;

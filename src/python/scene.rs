@@ -15,6 +15,7 @@ use super::numpy_arrays::{Argument, Cases, concatenated, joined, output};
 use super::reduced::{Reduced, reduced};
 use super::scene_source::{Parts, Source};
 use super::step_jacobian::{Jacobian, Linearized};
+use super::still_array::still_array;
 use crate::Error as InputError;
 use crate::model::Keyframe;
 use crate::transition::Transition;
@@ -556,6 +557,17 @@ impl Scene {
         let scene = lock(py, &self.transition).scene().clone();
         let all = found.into_iter().flatten();
         all.map(|(contact, position)| contact_dict(py, &scene, &contact, position)).collect()
+    }
+
+    /// What a camera sees, the first or one from where all is seen: red, green, blue of each pixel (8 bits), (height, width, 3).
+    #[pyo3(signature = (x, camera=None))]
+    fn render<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        camera: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        still_array(py, &mut lock(py, &self.transition), &self.state("x", x)?, camera)
     }
 
     /// A scene whose values are its own.

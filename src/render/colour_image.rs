@@ -166,6 +166,19 @@ impl ColourImage {
         Lit::new(self.solids.triangles[face].map(|corner| world[corner]), side)
     }
 
+    /// Finds what is seen, and adds it up.
+    pub(super) fn draw<T: Real>(
+        &self,
+        at: &ColourInputs<T>,
+        image: &mut [T],
+        seen: &mut VisibleFaces,
+        scratch: &mut ColourScratch<T>,
+    ) {
+        let [corners, _] = at.places.corners(&self.solids);
+        self.decide(&corners, seen, scratch);
+        self.paint(at, seen, &mut scratch.fragments, image);
+    }
+
     /// Adds up what is seen.
     fn paint<T: Real>(
         &self,
@@ -215,10 +228,7 @@ impl Node for ColourImage {
         solution: &mut VisibleFaces,
         workspace: &mut ColourScratch<T>,
     ) {
-        let at = self.read(inputs);
-        let [corners, _] = at.places.corners(&self.solids);
-        self.decide(&corners, solution, workspace);
-        self.paint(&at, solution, &mut workspace.fragments, outputs);
+        self.draw(&self.read(inputs), outputs, solution, workspace);
     }
 
     fn residual<T: Real>(

@@ -1,4 +1,4 @@
-//! How far a mask is from a recorded one, as few residuals.
+//! How far an image is from a recorded one, as few residuals.
 //!
 //! A frame has tens of thousands of pixels, and what it says of a motion is what it says of a few poses. With the residuals r of its pixels
 //! and their Jacobian J in the poses, A = J'J = U L U' and b = J'r, the residuals sqrt(L_i) u_i'dx + u_i'b / sqrt(L_i), and
@@ -10,128 +10,38 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DMatrixView, DVector, DVectorView, Matrix3, SymmetricEigen, Vector3};
 
+use super::colour_fit::{ColourFit, ColourFitScratch, ImageNumbers};
 use super::coverage::cover;
 use super::piece::Piece;
 use super::pinhole::{PINHOLE, Pinhole};
+use super::row_table::RowTable;
+use super::sampling::Blocks;
 use super::silhouette::{Borders, SilhouetteScratch};
-use super::solids::{Placed, Source};
-use super::{Picture, Sampling, Silhouette, SilhouetteInputs, Solids};
+use super::solids::{Placed, Source, linear};
+use super::{Light, RecordedImage, Sampling, Silhouette, SilhouetteInputs, Solids};
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::model::{Model, Parameters};
-use crate::packed::packed;
 
-/// A recorded mask: of each row from the first to the last covered pixel.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecordedMask {
-    /// Width and height of the whole, px.
-    pub size: [usize; 2],
-    /// Of each row between the first and the last that are not empty: the place in the whole of its first covered pixel, and
-    /// where its values begin.
-    spans: Vec<[u32; 2]>,
-    first_row: usize,
-    /// Coverage, row by row, in units of 1 / 65535.
-    values: Vec<u16>,
-    borders: usize,
-}
-
-/// Neighbours that differ by more than this tell where an outline is: a fiftieth of a pixel.
-const OUTLINE: u16 = 1311;
-
-impl RecordedMask {
-    /// Of the brightness of a picture.
-    pub fn of(picture: &Picture) -> RecordedMask {
-        let width = picture.size[0].max(1);
-        let (mut spans, mut values) = (Vec::new(), Vec::new());
-        let mut rows = 0..0;
-        for (row, line) in picture.values.chunks_exact(width).enumerate() {
-            let first = line.iter().position(|&x| x > 0);
-            let last = line.iter().rposition(|&x| x > 0);
-            if let (Some(_), true) = (first, rows.is_empty()) {
-                rows = row..row;
-            }
-            let begin = [row * width + first.unwrap_or(0), values.len()].map(|x| x as u32);
-            spans.push(begin);
-            if let (Some(first), Some(last)) = (first, last) {
-                values.extend_from_slice(&line[first..=last]);
-                rows.end = row + 1;
-            }
-        }
-        let spans = spans.get(rows.clone()).unwrap_or_default().to_vec();
-        let size = picture.size;
-        let mut mask = RecordedMask { size, spans, first_row: rows.start, values, borders: 0 };
-        mask.borders = mask.count_borders();
-        mask
-    }
-
-    /// Whether nothing is covered.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// Tells all of it, to be told from others by.
-    pub(crate) fn bytes(&self, tell: &mut impl FnMut(&[u8])) {
-        self.size.iter().for_each(|number| tell(&number.to_le_bytes()));
-        self.spans.as_flattened().iter().for_each(|number| tell(&number.to_le_bytes()));
-        self.values.iter().for_each(|x| tell(&x.to_le_bytes()));
-    }
-
-    /// The rows that are not empty.
-    fn rows(&self) -> Range<usize> {
-        self.first_row..self.first_row + self.spans.len()
-    }
-
-    /// Calls `see` with each pixel that is not empty by its place and how much of it is covered.
-    pub fn each(&self, mut see: impl FnMut(usize, f64)) {
-        for (k, &[place, begin]) in self.spans.iter().enumerate() {
-            let end = self.spans.get(k + 1).map_or(self.values.len(), |next| next[1] as usize);
-            let line = &self.values[begin as usize..end];
-            line.iter()
-                .enumerate()
-                .for_each(|(k, &x)| see(place as usize + k, f64::from(x) / 65535.0));
-        }
-    }
-
-    /// How many pixels tell where an outline is: those beside which another has another value.
-    pub fn borders(&self) -> usize {
-        self.borders
-    }
-
-    fn count_borders(&self) -> usize {
-        let [width, height] = self.size;
-        let at = |x: usize, y: usize| {
-            let Some(k) = y.checked_sub(self.first_row).filter(|&k| k < self.spans.len()) else {
-                return 0;
-            };
-            let [place, begin] = self.spans[k].map(|x| x as usize);
-            let end = self.spans.get(k + 1).map_or(self.values.len(), |next| next[1] as usize);
-            let Some(from) = (y * width + x).checked_sub(place) else { return 0 };
-            self.values.get(begin + from).copied().filter(|_| begin + from < end).unwrap_or(0)
-        };
-        let mut count = 0;
-        self.each(|pixel, _| {
-            let (x, y) = (pixel % width, pixel / width);
-            let sides = [
-                x.checked_sub(1).map(|x| [x, y]),
-                (x + 1 < width).then_some([x + 1, y]),
-                y.checked_sub(1).map(|y| [x, y]),
-                (y + 1 < height).then_some([x, y + 1]),
-            ];
-            let differs = |[a, b]: [usize; 2]| at(a, b).abs_diff(at(x, y)) > OUTLINE;
-            count += usize::from(sides.into_iter().flatten().any(differs));
-        });
-        count
-    }
-}
-
-/// What a camera sees of some bodies, to be compared with recorded masks.
+/// What a camera sees of some bodies, to be compared with recorded images.
 #[derive(Clone, Debug)]
 pub struct ImageFit {
-    silhouette: Silhouette,
+    pub(super) silhouette: Silhouette,
+    /// What is seen in colour, where that is compared.
+    colour: Option<ColourFit>,
     camera: usize,
     /// How many bodies there are, and of each solid its place among these.
     bodies: usize,
     owners: Vec<usize>,
+}
+
+/// What colours are compared of.
+#[derive(Clone, Debug)]
+pub enum ColourView {
+    /// All shapes of the scene, before the colour of its light.
+    All,
+    /// These bodies, before a picture of all else, linear.
+    Before(Vec<usize>, Vec<[f64; 3]>),
 }
 
 /// Numbers of a pose, and of a solid: its sizes and its place in the body.
@@ -143,14 +53,14 @@ const SOLID: usize = 6;
 pub struct ImageFitScratch {
     borders: Borders,
     scratch: SilhouetteScratch,
-    image: Vec<f64>,
-    /// Its pixels in rows in which anything is seen or was recorded.
+    pub(super) colours: ColourFitScratch,
+    /// One number a pixel of a mask, three of colours.
+    pub(super) image: Vec<f64>,
+    /// Those of its pixels in rows in which anything is seen or was recorded.
     within: Range<usize>,
-    /// Of each pixel its row among the derivatives, if it has one.
-    places: Vec<u32>,
-    pixels: Vec<usize>,
-    /// Derivatives, pixel by pixel.
-    rows: Vec<f64>,
+    pub(super) table: RowTable,
+    /// The numbers that an image is a function of and that change.
+    pub(super) moving: Vec<usize>,
     /// Samples: residuals, and of those that have derivatives these, number by number.
     samples: Vec<f64>,
     slopes: Vec<f64>,
@@ -169,7 +79,28 @@ impl ImageFit {
         camera: usize,
         bodies: &[usize],
     ) -> ImageFit {
-        let solids = Solids::new(model, parameters, bodies);
+        ImageFit::of(Solids::new(model, parameters, bodies), None, (model, camera))
+    }
+
+    /// A camera that sees colours.
+    pub fn in_colour(
+        (model, parameters): (&Model, &Parameters<f64>),
+        camera: usize,
+        view: ColourView,
+    ) -> ImageFit {
+        let light = model.light.unwrap_or_default();
+        let (solids, background) = match view {
+            ColourView::All => {
+                (Solids::of_scene(model, parameters, &[]), vec![linear(light.background)])
+            }
+            ColourView::Before(bodies, picture) => {
+                (Solids::new(model, parameters, &bodies), picture)
+            }
+        };
+        ImageFit::of(solids, Some(ColourFit::new(Light::of(&light), background)), (model, camera))
+    }
+
+    fn of(solids: Solids, colour: Option<ColourFit>, (model, camera): (&Model, usize)) -> ImageFit {
         let leaders = solids.leaders();
         let mut seen = leaders.clone();
         seen.sort_unstable();
@@ -177,6 +108,7 @@ impl ImageFit {
         let place = |leader: &usize| seen.iter().position(|other| other == leader).unwrap_or(0);
         ImageFit {
             camera,
+            colour,
             bodies: seen.len(),
             owners: leaders.iter().map(place).collect(),
             silhouette: Silhouette { solids: Arc::new(solids), size: model.cameras[camera].size },
@@ -190,7 +122,11 @@ impl ImageFit {
             Source::Collider(index) => Some(index),
             _ => None,
         });
-        format!("{} {:?}", self.camera, colliders.collect::<Vec<_>>())
+        let colliders: Vec<usize> = colliders.collect();
+        match &self.colour {
+            None => format!("{} {colliders:?}", self.camera),
+            Some(colour) => format!("{} {colliders:?} {}", self.camera, colour.identity()),
+        }
     }
 
     /// Whether there is anything to see.
@@ -203,17 +139,40 @@ impl ImageFit {
         self.silhouette.size
     }
 
-    /// What is seen.
+    /// Whether it sees colours.
+    pub fn is_coloured(&self) -> bool {
+        self.colour.is_some()
+    }
+
+    /// Numbers a pixel.
+    fn channels(&self) -> usize {
+        if self.is_coloured() { 3 } else { 1 }
+    }
+
+    /// What is seen: how much of each pixel is covered, or its brightness.
     pub fn image<T: Real>(
         &self,
         at: (&Model, &Parameters<T>),
         kinematics: &Kinematics<T>,
     ) -> Vec<T> {
         let node = &self.silhouette;
-        let inputs = SilhouetteInputs::new(&node.solids, at, kinematics, self.camera).flat();
+        let inputs = SilhouetteInputs::new(&node.solids, at, kinematics, self.camera);
+        if let Some(colour) = &self.colour {
+            return colour.brightness(node, inputs);
+        }
+        let inputs = inputs.flat();
         let mut image = vec![T::zero(); node.size[0] * node.size[1]];
         T::call(node, &inputs, &mut image, &mut Borders::default(), &mut T::Workspace::default());
         image
+    }
+
+    /// Whether any number of a solid, or of the camera, is among those that change.
+    fn moves(&self, solid: usize, moving: &[usize]) -> bool {
+        let [pose, own] = [POSE * self.owners[solid], POSE * self.bodies + SOLID * solid];
+        let camera = self.columns() - PINHOLE;
+        moving.iter().any(|&k| {
+            (pose..pose + POSE).contains(&k) || (own..own + SOLID).contains(&k) || k >= camera
+        })
     }
 
     /// How many numbers an image is a function of: poses, sizes and places of shapes, the camera.
@@ -233,7 +192,7 @@ impl ImageFit {
         &self,
         (model, parameters): (&Model, &Parameters<T>),
         kinematics: &Kinematics<T>,
-        (target, sampling, noise): (&RecordedMask, Sampling, f64),
+        (target, sampling, noise): (&RecordedImage, Sampling, f64),
         scratch: &mut ImageFitScratch,
         residuals: &mut Vec<T>,
     ) {
@@ -245,6 +204,11 @@ impl ImageFit {
         );
         let values = value(&at);
         let columns = self.columns();
+        let moved = self.moved(&at, &values);
+        scratch.moving.clear();
+        // Few pixels of a mask change, and all of a colour; by what does not move nothing does.
+        let moves = |k: &usize| !self.is_coloured() || !moved[*k].vanishes();
+        scratch.moving.extend((0..columns).filter(moves));
         self.differences(&values, target, scratch);
         if T::ORDER == 0 {
             // Whatever they are made of, squares have one sum.
@@ -255,15 +219,18 @@ impl ImageFit {
             return;
         }
         self.sample(Some(&values), sampling, scratch);
-        let ImageFitScratch { samples, slopes, .. } = scratch;
-        let count = slopes.len() / columns;
+        let ImageFitScratch { samples, slopes, moving, .. } = scratch;
+        let unused = columns - moving.len();
+        residuals.resize(residuals.len() + unused, T::zero());
+        let moved: Vec<T> = moving.iter().map(|&k| moved[k]).collect();
+        let columns = moving.len();
+        let count = slopes.len() / columns.max(1);
         samples.iter_mut().for_each(|r| *r /= noise);
         slopes.iter_mut().for_each(|x| *x /= noise);
         let square: f64 = samples.iter().map(|r| r * r).sum();
         let jacobian = DMatrixView::from_slice(slopes, count, columns);
         let a: DMatrix<f64> = jacobian.tr_mul(&jacobian);
         let b: DVector<f64> = jacobian.tr_mul(&DVectorView::from_slice(&samples[..count], count));
-        let moved = self.moved(&at, &values);
         let scale =
             DVector::from_fn(
                 columns,
@@ -325,16 +292,21 @@ impl ImageFit {
     fn differences(
         &self,
         at: &SilhouetteInputs<f64>,
-        target: &RecordedMask,
+        target: &RecordedImage,
         scratch: &mut ImageFitScratch,
     ) {
         let size = self.silhouette.size;
+        if let Some(colour) = &self.colour {
+            scratch.within = 0..size[0] * size[1];
+            colour.see(&self.silhouette, at, &mut scratch.colours, &mut scratch.image);
+            return target.take_from(&mut scratch.image);
+        }
         let [corners, _] = at.corners(&self.silhouette.solids);
         let ImageFitScratch { borders, scratch: own, image, within, .. } = scratch;
         self.silhouette.decide(&corners, borders, own);
         image.resize(size[0] * size[1], 0.0);
         cover(&borders.pieces, &borders.moving(&corners), size, image);
-        target.each(|pixel, covered| image[pixel] -= covered);
+        target.take_from(image);
         let row = |piece: &Piece| piece.row as usize;
         let seen = borders
             .pieces
@@ -356,22 +328,23 @@ impl ImageFit {
         scratch: &mut ImageFitScratch,
     ) {
         let size = self.silhouette.size;
-        let columns = if at.is_some() { self.columns() } else { 0 };
-        scratch.pixels.clear();
+        let channels = self.channels();
+        let columns = if at.is_some() { scratch.moving.len() } else { 0 };
+        scratch.table.clear(0, columns);
         scratch.slopes.clear();
         if let Some(at) = at {
             self.differentiate(at, scratch);
         }
-        let ImageFitScratch {
-            image, within, places, pixels, rows, samples, slopes, blurred, ..
-        } = scratch;
-        let others = within.clone().zip(&image[within.clone()]).filter(|(_, r)| **r != 0.0);
+        let ImageFitScratch { image, within, table, samples, slopes, blurred, .. } = scratch;
+        let (entries, rows) = (&table.entries, &table.rows);
+        let within = channels * within.start..channels * within.end;
+        let others = within.clone().zip(&image[within]).filter(|(_, r)| **r != 0.0);
         samples.clear();
-        let count = pixels.len();
+        let count = entries.len();
         if sampling.blur <= 0.0 {
-            samples.extend(pixels.iter().map(|&pixel| image[pixel]));
-            let flat = |pixel: usize| at.is_none() || places[pixel] == u32::MAX;
-            samples.extend(others.filter(|(pixel, _)| flat(*pixel)).map(|(_, &r)| r));
+            samples.extend(entries.iter().map(|&entry| image[entry]));
+            let flat = |entry: usize| at.is_none() || !table.has(entry);
+            samples.extend(others.filter(|(entry, _)| flat(*entry)).map(|(_, &r)| r));
             slopes.resize(count * columns, 0.0);
             for (k, row) in rows.chunks_exact(columns.max(1)).take(count).enumerate() {
                 row.iter().enumerate().for_each(|(column, &x)| slopes[column * count + k] = x);
@@ -379,65 +352,90 @@ impl ImageFit {
             return;
         }
         // Sums over blocks, a layer for the residual and one for each number; as far as there is anything.
-        let seen = others.clone().map(|(pixel, _)| pixel);
-        let Some(blocks) = sampling.blocks(size, seen.chain(pixels.iter().copied())) else {
-            return;
+        let own = || entries.iter().map(|entry| entry / channels);
+        let (blocks, changing) = match channels {
+            1 => {
+                let seen = others.clone().map(|(entry, _)| entry);
+                let Some(blocks) = sampling.blocks(size, seen.chain(own())) else { return };
+                (blocks, None)
+            }
+            // All of an image in colour is seen, and little of it changes.
+            _ => (Blocks::all(sampling, size), Some(sampling.blocks(size, own()))),
         };
-        samples.resize(blocks.count(), 0.0);
         let share = blocks.share();
-        for (pixel, &r) in others {
-            samples[blocks.place(pixel)] += share * r;
+        let layer = blocks.count();
+        samples.resize(channels * layer, 0.0);
+        for (entry, &r) in others {
+            samples[blocks.place(entry / channels) + entry % channels * layer] += share * r;
         }
-        sampling.blur(&blocks, samples, blurred);
-        slopes.resize(blocks.count() * columns, 0.0);
-        for (&pixel, row) in pixels.iter().zip(rows.chunks_exact(columns.max(1))) {
-            let place = blocks.place(pixel);
-            let layers = slopes[place..].iter_mut().step_by(blocks.count());
+        samples.chunks_exact_mut(layer).for_each(|layer| sampling.blur(&blocks, layer, blurred));
+        let blocks = match changing {
+            None => blocks,
+            Some(None) => return,
+            Some(Some(changing)) => {
+                let (first, last) = blocks.sorted_by(&changing);
+                let parts = [first, last];
+                blurred.clear();
+                for part in &parts {
+                    for layer in samples.chunks_exact(layer) {
+                        blurred.extend(part.iter().map(|&place| layer[place]));
+                    }
+                }
+                std::mem::swap(samples, blurred);
+                changing
+            }
+        };
+        let layer = blocks.count();
+        slopes.resize(channels * layer * columns, 0.0);
+        for (&entry, row) in entries.iter().zip(rows.chunks_exact(columns.max(1))) {
+            let place = blocks.place(entry / channels) + entry % channels * layer;
+            let layers = slopes[place..].iter_mut().step_by(channels * layer);
             layers.zip(row).for_each(|(to, &x)| *to += share * x);
         }
-        for layer in slopes.chunks_exact_mut(blocks.count()) {
-            sampling.blur(&blocks, layer, blurred);
-        }
+        slopes.chunks_exact_mut(layer).for_each(|layer| sampling.blur(&blocks, layer, blurred));
     }
 
-    /// Finds the derivatives of all pixels that have any.
+    /// Finds the derivatives of all numbers of the image that have any.
     fn differentiate(&self, at: &SilhouetteInputs<f64>, scratch: &mut ImageFitScratch) {
-        let columns = self.columns();
+        let columns = scratch.moving.len();
+        scratch.table.clear(scratch.image.len(), columns);
         let [corners, world] = at.corners(&self.silhouette.solids);
-        let ImageFitScratch { borders, image, places, pixels, rows, .. } = scratch;
-        places.clear();
-        places.resize(image.len(), u32::MAX);
-        rows.clear();
-        let mut owners = vec![0; world.len()];
-        for (k, solid) in self.silhouette.solids.solids.iter().enumerate() {
-            owners[solid.first..solid.first + solid.corners.len()].fill(k);
+        let owners = self.silhouette.solids.owners();
+        let ImageFitScratch { borders, table, moving, colours, .. } = scratch;
+        if let Some(colour) = &self.colour {
+            let moves = |solid: usize| self.moves(solid, moving);
+            let numbers = ImageNumbers {
+                count: self.columns(),
+                moving,
+                moves: (0..self.owners.len()).map(moves).collect(),
+                pull_back: &|corner, adjoints, row| {
+                    self.pull_back(at, (owners[corner], corner), &world[corner], adjoints, row);
+                },
+            };
+            return colour.differentiate(&self.silhouette, at, (colours, table), &numbers);
         }
+        let zero = Vector3::zeros();
         for (pixel, sign, slopes) in self.silhouette.slopes(borders, &corners) {
-            if places[pixel] == u32::MAX {
-                places[pixel] = pixels.len() as u32;
-                pixels.push(pixel);
-                rows.resize(rows.len() + columns, 0.0);
-            }
-            let first = places[pixel] as usize * columns;
-            let row = &mut rows[first..first + columns];
+            let row = table.row(pixel);
             for &(corner, g) in slopes.iter() {
-                self.pull_back(at, (owners[corner], corner), &world[corner], &(g * sign), row);
+                let point = &world[corner];
+                self.pull_back(at, (owners[corner], corner), point, [&(g * sign), &zero], row);
             }
         }
     }
 
-    /// Adds what the adjoint `g` of the homogeneous coordinates of a corner makes of all numbers.
+    /// Adds what the adjoints of a corner, of its homogeneous coordinates and of its place in the world, make of all numbers.
     fn pull_back(
         &self,
         at: &SilhouetteInputs<f64>,
         (solid, corner): (usize, usize),
         point: &Vector3<f64>,
-        g: &Vector3<f64>,
+        [of_image, of_world]: [&Vector3<f64>; 2],
         row: &mut [f64],
     ) {
         let first = row.len() - PINHOLE;
         let (row, of_camera) = row.split_at_mut(first);
-        let g = at.pinhole.pull_back(point, g, of_camera);
+        let g = at.pinhole.pull_back(point, of_image, of_camera) + of_world;
         let placed = &at.placed[solid];
         let moment = (point - placed.position).cross(&g);
         let shape = &self.silhouette.solids.solids[solid];
@@ -474,5 +472,3 @@ fn value<T: Real>(at: &SilhouetteInputs<T>) -> SilhouetteInputs<f64> {
         },
     }
 }
-
-packed!(RecordedMask { size, spans, first_row, values, borders });

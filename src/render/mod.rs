@@ -19,6 +19,7 @@
 //! | [`ImageFit`] | how far a mask is from a recorded one, as few residuals with the same J'J and J'r |
 //! | [`Picture`] | an image of a file |
 
+mod colour_fit;
 mod colour_image;
 mod coverage;
 mod fragments;
@@ -27,6 +28,8 @@ mod outline;
 mod picture;
 mod piece;
 mod pinhole;
+mod recorded_image;
+mod row_table;
 mod sampling;
 mod shading;
 mod silhouette;
@@ -35,9 +38,10 @@ mod strips;
 mod visibility;
 
 pub use colour_image::{ColourImage, ColourInputs};
-pub use image_fit::{ImageFit, ImageFitScratch, RecordedMask};
-pub use picture::{ColourPicture, Picture, to_linear, to_screen};
+pub use image_fit::{ColourView, ImageFit, ImageFitScratch};
+pub use picture::{ColourPicture, Picture, to_linear, to_screen, write_animation};
 pub use pinhole::Pinhole;
+pub use recorded_image::RecordedImage;
 pub use sampling::Sampling;
 pub use shading::Light;
 pub use silhouette::{Silhouette, SilhouetteInputs};

@@ -22,6 +22,26 @@ pub struct Pinhole<T> {
 /// Numbers of [`Pinhole::flat`].
 pub(super) const PINHOLE: usize = 16;
 
+impl Pinhole<f64> {
+    /// A camera that sees all of a box, given by its least and greatest corner (m), from aside and above, in an image of this size
+    /// (px).
+    pub fn around([low, high]: [[f64; 3]; 2], [width, height]: [usize; 2]) -> Pinhole<f64> {
+        let [low, high] = [low, high].map(Vector3::from);
+        let (middle, reach) = (0.5 * (low + high), (0.5 * (high - low)).norm().max(1e-6));
+        let half = 20.0_f64.to_radians();
+        let aside = Vector3::new(0.9, -1.6, 0.85).normalize();
+        let eye = middle + aside * (1.05 * reach / half.sin());
+        let right = (-aside).cross(&Vector3::z()).normalize();
+        let focal = 0.5 * width.min(height) as f64 / half.tan();
+        Pinhole {
+            eye,
+            axes: [right, (-aside).cross(&right), -aside],
+            focal: [focal; 2],
+            center: [0.5 * width as f64, 0.5 * height as f64],
+        }
+    }
+}
+
 impl<T: Real> Pinhole<T> {
     /// A camera of a scene, where its body is.
     pub fn of(

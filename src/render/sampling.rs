@@ -81,6 +81,21 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
+    /// Of all of an image.
+    pub fn all(sampling: Sampling, [width, height]: [usize; 2]) -> Blocks {
+        let block = sampling.block();
+        Blocks { width, block, first: [0; 2], size: [width, height].map(|x| x.div_ceil(block)) }
+    }
+
+    /// The places among these blocks of those that are among others too, in their order, and then of those that are not.
+    pub fn sorted_by(&self, others: &Blocks) -> (Vec<usize>, Vec<usize>) {
+        let is_within = |place: &usize| {
+            let at = [place % self.size[0] + self.first[0], place / self.size[0] + self.first[1]];
+            (0..2).all(|k| (others.first[k]..others.first[k] + others.size[k]).contains(&at[k]))
+        };
+        (0..self.count()).partition(is_within)
+    }
+
     pub fn count(&self) -> usize {
         self.size[0] * self.size[1]
     }

@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 
 use crate::ad::Real;
+use crate::model::Lighting;
 
 /// The light of a scene: Lambert's law for what comes from one direction, and as much again from all around.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +21,15 @@ pub(super) const LIGHT: usize = 5;
 
 impl Default for Light<f64> {
     fn default() -> Self {
-        Light { direction: Vector3::new(0.4, 0.8, -1.0), direct: 0.5, ambient: 0.5 }
+        Light::of(&Lighting::default())
+    }
+}
+
+impl Light<f64> {
+    /// That of a scene.
+    pub fn of(light: &Lighting) -> Self {
+        let Lighting { direction, direct, ambient, .. } = *light;
+        Light { direction: direction.into(), direct, ambient }
     }
 }
 

@@ -30,6 +30,7 @@ pub struct Silhouette {
 }
 
 /// The inputs of a [`Silhouette`].
+#[derive(Clone)]
 pub struct SilhouetteInputs<T> {
     pub(super) placed: Vec<Placed<T>>,
     pub(super) pinhole: Pinhole<T>,
@@ -43,10 +44,18 @@ impl<T: Real> SilhouetteInputs<T> {
         kinematics: &Kinematics<T>,
         camera: usize,
     ) -> Self {
-        SilhouetteInputs {
-            placed: solids.place(model, parameters, kinematics),
-            pinhole: Pinhole::of(model, parameters, kinematics, camera),
-        }
+        let pinhole = Pinhole::of(model, parameters, kinematics, camera);
+        Self::seen_from(solids, (model, parameters), kinematics, pinhole)
+    }
+
+    /// The same by a camera that is not one of the scene.
+    pub fn seen_from(
+        solids: &Solids,
+        (model, parameters): (&Model, &Parameters<T>),
+        kinematics: &Kinematics<T>,
+        pinhole: Pinhole<T>,
+    ) -> Self {
+        SilhouetteInputs { placed: solids.place(model, parameters, kinematics), pinhole }
     }
 
     /// In the order in which the node takes them.

@@ -59,7 +59,7 @@ fn usual(body: Option<usize>) -> [f64; 3] {
 }
 
 /// What a screen shows as light, from 0 to 1.
-fn linear([r, g, b, _]: Color) -> [f64; 3] {
+pub(super) fn linear([r, g, b, _]: Color) -> [f64; 3] {
     [r, g, b].map(to_linear)
 }
 
@@ -261,6 +261,24 @@ impl Solids {
     /// Whether there is anything to see.
     pub fn is_empty(&self) -> bool {
         self.triangles.is_empty()
+    }
+
+    /// The solid of each corner.
+    pub(super) fn owners(&self) -> Vec<usize> {
+        let own = |(k, solid): (usize, &Solid)| std::iter::repeat_n(k, solid.corners.len());
+        self.solids.iter().enumerate().flat_map(own).collect()
+    }
+
+    /// The corners in the world, but for those of half-spaces (m).
+    pub fn bounded_corners(
+        &self,
+        (model, parameters): (&Model, &Parameters<f64>),
+        kinematics: &Kinematics<f64>,
+    ) -> Vec<Vector3<f64>> {
+        let mut corners = Vec::new();
+        self.corners(&self.place(model, parameters, kinematics), &mut corners);
+        let bounded = self.solids.iter().filter(|solid| !solid.is_boundless());
+        bounded.flat_map(|solid| corners[solid.first..][..solid.corners.len()].to_vec()).collect()
     }
 
     /// What moves as one: of each solid the first one of its body, and itself where its place is no body's.

@@ -51,6 +51,27 @@ impl Region {
     }
 }
 
+/// A strip in a slab: where it is at the upper and the lower border, px.
+#[derive(Clone, Copy)]
+struct Active {
+    at: usize,
+    top: f64,
+    bottom: f64,
+}
+
+impl Active {
+    /// Sorts by what is nearly sorted already.
+    fn sort(list: &mut [Active], mut is_before: impl FnMut(&Active, &Active) -> bool) {
+        for k in 1..list.len() {
+            let mut place = k;
+            while place > 0 && is_before(&list[place], &list[place - 1]) {
+                list.swap(place - 1, place);
+                place -= 1;
+            }
+        }
+    }
+}
+
 /// What is seen between two strips.
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
@@ -68,7 +89,7 @@ pub(super) struct Sweep {
     planes: Vec<Vector3<f64>>,
     cuts: Vec<Cut>,
     within: Vec<Cut>,
-    active: Vec<usize>,
+    active: Vec<Active>,
     open: Vec<Option<Open>>,
     /// The faces between two strips, with how often each was entered and not left.
     layers: Vec<(u32, i32)>,
@@ -104,21 +125,22 @@ impl Sweep {
         self.before.clear();
         let mut ended = f64::NEG_INFINITY;
         for row in 0..height {
+            let goes_on = self.rows.levels.get(row + 1).is_some_and(|flats| !flats.is_empty());
             let mut strips = std::mem::take(&mut self.rows.strips[row]);
             let flats = std::mem::take(&mut self.rows.levels[row]);
             if !(strips.is_empty() && flats.is_empty() && self.before.is_empty()) {
                 strips.sort_by(|a, b| a.upper[1].total_cmp(&b.upper[1]));
-                self.row(row, (&strips, &flats), &mut ended, swept);
+                self.row((row, goes_on), (&strips, &flats), &mut ended, swept);
             }
             self.rows.strips[row] = strips;
             self.rows.levels[row] = flats;
         }
     }
 
-    /// The pieces of a row. `ended`: where the slab before ended, px.
+    /// The pieces of a row. `goes_on`: the next has level edges; `ended`: where the slab before ended, px.
     fn row(
         &mut self,
-        row: usize,
+        (row, goes_on): (usize, bool),
         (strips, flats): (&[Strip], &[Strip]),
         ended: &mut f64,
         swept: &mut Swept,
@@ -145,12 +167,17 @@ impl Sweep {
             self.borders.clear();
             self.after.clear();
             if let Some(&(end, end_level)) = cuts.get(k + 1) {
-                self.active.retain(|&at| strips[at].lower[1] > y);
-                while strips.get(started).is_some_and(|strip| strip.upper[1] <= y) {
-                    self.active.push(started);
+                self.active.retain(|active| strips[active.at].lower[1] > y);
+                while let Some(strip) = strips.get(started).filter(|strip| strip.upper[1] <= y) {
+                    let place = self.active.partition_point(|other| other.bottom < strip.upper[0]);
+                    let [top, bottom] = [strip.upper[0]; 2];
+                    self.active.insert(place, Active { at: started, top, bottom });
                     started += 1;
                 }
-                self.between([(y, level), (end, end_level)], row, strips, swept);
+                let is_level = |y: f64| flats.iter().any(|flat| flat.upper[1] == y);
+                let last = k + 2 == cuts.len();
+                let levels = [is_level(y), is_level(end) || last && goes_on];
+                self.between([(y, level), (end, end_level)], levels, row, strips, swept);
                 *ended = end;
             }
             for flat in flats.iter().filter(|flat| flat.upper[1] == y) {
@@ -166,36 +193,42 @@ impl Sweep {
         }
     }
 
-    /// Two heights between which no edge ends: cut where edges cross.
+    /// Two heights between which no edge ends: cut where edges cross. `levels`: whether there are level edges at these.
     fn between(
         &mut self,
         [top, bottom]: [Cut; 2],
+        levels: [bool; 2],
         row: usize,
         strips: &[Strip],
         swept: &mut Swept,
     ) {
-        let x = |at: usize, y: f64| strips[at].at(y);
-        let by = |a: usize, b: usize| {
-            let above = x(a, top.0).total_cmp(&x(b, top.0));
-            above.then_with(|| x(a, bottom.0).total_cmp(&x(b, bottom.0)))
-        };
-        self.active.sort_by(|&a, &b| by(a, b));
-        self.within.clear();
-        // What changes places on the way down crosses.
-        let (active, within) = (&mut self.active, &mut self.within);
-        for k in 1..active.len() {
-            let mut place = k;
-            while place > 0 && x(active[place - 1], bottom.0) > x(active[place], bottom.0) {
-                let (a, b) = (&strips[active[place - 1]], &strips[active[place]]);
-                if let Some(y) = crossing(a, b).filter(|&y| top.0 < y && y < bottom.0) {
-                    within.push((y, Level::Crossing(a.edge, b.edge)));
-                }
-                active.swap(place - 1, place);
-                place -= 1;
+        let place = |active: &mut Vec<Active>, [top, bottom]: [f64; 2]| {
+            for one in active {
+                let strip = &strips[one.at];
+                (one.top, one.bottom) = (strip.at(top), strip.at(bottom));
             }
-        }
+        };
+        place(&mut self.active, [top.0, bottom.0]);
+        Active::sort(&mut self.active, |a, b| {
+            a.top < b.top || a.top == b.top && a.bottom < b.bottom
+        });
+        self.within.clear();
+        let (active, within) = (&mut self.active, &mut self.within);
+        // What changes places on the way down crosses.
+        Active::sort(active, |a, b| {
+            let passes = a.bottom < b.bottom;
+            if passes
+                && let Some(y) = crossing(&strips[b.at], &strips[a.at])
+                && top.0 < y
+                && y < bottom.0
+            {
+                let [a, b] = [a, b].map(|one| strips[one.at].edge);
+                within.push((y, Level::Crossing(b, a)));
+            }
+            passes
+        });
         if within.is_empty() {
-            return self.slab([top, bottom], [true, true], row, strips, swept);
+            return self.slab([top, bottom], levels, row, strips, swept);
         }
         within.sort_by(|a, b| a.0.total_cmp(&b.0));
         within.dedup_by(|a, b| a.0 == b.0);
@@ -203,21 +236,21 @@ impl Sweep {
         within.push(bottom);
         let mut from = top;
         for &to in &within {
-            let twice = |at: usize| x(at, from.0) + x(at, to.0);
-            self.active.sort_by(|&a, &b| twice(a).total_cmp(&twice(b)));
-            let outer = [from.0 == top.0, to.0 == bottom.0];
-            self.slab([from, to], outer, row, strips, swept);
+            place(&mut self.active, [from.0, to.0]);
+            Active::sort(&mut self.active, |a, b| a.top + a.bottom < b.top + b.bottom);
+            let levels = [levels[0] && from.0 == top.0, levels[1] && to.0 == bottom.0];
+            self.slab([from, to], levels, row, strips, swept);
             from = to;
         }
         self.within = within;
     }
 
-    /// The pieces between two heights, of the active strips from left to right. `outer`: whether its upper and lower borders are
-    /// heights at which level edges may be.
+    /// The pieces between two heights, of the active strips from left to right. `levels`: whether there are level edges at its
+    /// upper and lower border.
     fn slab(
         &mut self,
         cuts: [Cut; 2],
-        outer: [bool; 2],
+        levels: [bool; 2],
         row: usize,
         strips: &[Strip],
         swept: &mut Swept,
@@ -225,27 +258,25 @@ impl Sweep {
         self.layers.clear();
         let active = std::mem::take(&mut self.active);
         let mut left = Seen::One(NOTHING);
-        for (k, &at) in active.iter().enumerate() {
+        for (k, own) in active.iter().enumerate() {
+            let at = own.at;
             let strip = &strips[at];
             for &(face, along) in swept.front.faces(strip.edge) {
                 self.enter(face, if strip.down { along } else { -along });
             }
             let right = match active.get(k + 1) {
                 None => Seen::One(NOTHING),
-                Some(&next) => {
-                    let region = Region { strips: [*strip, strips[next]], cuts };
-                    self.look(&region, outer, row, swept)
-                }
+                Some(next) => self.look([own, next], cuts, levels, (row, strips), swept),
             };
             let sides = [left, right].map(|seen| match seen {
                 Seen::One(face) => face,
                 Seen::Several => NOTHING,
             });
             let open = self.open[at];
-            if open.is_none_or(|open| open.sides != sides) {
+            if open.map_or(sides[0] != sides[1], |open| open.sides != sides) {
                 self.close(at, strip, cuts[0], row, swept);
                 if sides[0] != sides[1] {
-                    self.open[at] = Some(Open { sides, from: own(strip, 0, cuts[0]) });
+                    self.open[at] = Some(Open { sides, from: own_end(strip, 0, cuts[0]) });
                 }
             }
             left = right;
@@ -268,27 +299,32 @@ impl Sweep {
     /// Ends the piece of a strip.
     fn close(&mut self, at: usize, strip: &Strip, to: Cut, row: usize, swept: &mut Swept) {
         if let Some(Open { sides, from }) = self.open[at].take() {
-            push(strip, sides, [from, own(strip, 1, to)], row, swept);
+            push(strip, sides, [from, own_end(strip, 1, to)], row, swept);
         }
     }
 
     /// What is seen between two strips.
-    fn look(&mut self, region: &Region, outer: [bool; 2], row: usize, swept: &mut Swept) -> Seen {
-        let mut layers = self.layers.iter().filter(|layer| layer.1 > 0);
-        let seen = match (layers.next(), layers.next()) {
-            (None, _) => Seen::One(NOTHING),
-            (Some(&(face, _)), None) => Seen::One(face),
-            _ => {
-                let corners = self.visible_corners(region, swept.width);
-                match self.nearest(&corners) {
-                    (face, None) => Seen::One(face),
-                    _ => Seen::Several,
-                }
-            }
+    fn look(
+        &mut self,
+        [left, right]: [&Active; 2],
+        cuts: [Cut; 2],
+        levels: [bool; 2],
+        (row, strips): (usize, &[Strip]),
+        swept: &mut Swept,
+    ) -> Seen {
+        let [top, bottom] = cuts.map(|cut| cut.0);
+        let corners =
+            [[left.top, top], [right.top, top], [left.bottom, bottom], [right.bottom, bottom]];
+        let seen = match &self.layers[..] {
+            [] => Seen::One(NOTHING),
+            [(face, times)] => Seen::One(if *times > 0 { *face } else { NOTHING }),
+            _ => match self.nearest(&visible(corners, swept.width)) {
+                (face, None) => Seen::One(face),
+                _ => Seen::Several,
+            },
         };
-        let corners = region.corners();
         for (k, list) in [(0, &mut self.borders), (1, &mut self.after)] {
-            if !outer[k] {
+            if !levels[k] {
                 continue;
             }
             let [[x0, y], [x1, _]] = [corners[2 * k], corners[2 * k + 1]];
@@ -300,23 +336,10 @@ impl Sweep {
             list.push((x1, NOTHING));
         }
         if seen == Seen::Several {
-            self.divide(region, MOST_DIVISIONS, row, swept);
+            let strips = [strips[left.at], strips[right.at]];
+            self.divide(&Region { strips, cuts }, MOST_DIVISIONS, row, swept);
         }
         seen
-    }
-
-    /// The corners of a region, those that are far beside the image brought to its border.
-    fn visible_corners(&self, region: &Region, width: usize) -> [[f64; 2]; 4] {
-        let mut corners = region.corners();
-        for (a, b) in [(0, 2), (1, 3)] {
-            let border = match (corners[a][0], corners[b][0]) {
-                (x, y) if x < 0.0 && y < 0.0 => 0.0,
-                (x, y) if x > width as f64 && y > width as f64 => width as f64,
-                _ => continue,
-            };
-            (corners[a][0], corners[b][0]) = (border, border);
-        }
-        corners
     }
 
     /// The face that is nearest in the middle of some corners, and one that is nearer at one of these, if there is any.
@@ -340,12 +363,12 @@ impl Sweep {
 
     /// Makes the pieces of a region in which faces pass through each other.
     fn divide(&mut self, region: &Region, divisions: usize, row: usize, swept: &mut Swept) {
-        let corners = self.visible_corners(region, swept.width);
+        let corners = visible(region.corners(), swept.width);
         let (face, other) = self.nearest(&corners);
         let [left, right] = region.strips;
         let Some(other) = other.filter(|_| divisions > 0) else {
             for (strip, sides) in [(left, [NOTHING, face]), (right, [face, NOTHING])] {
-                let cuts = [own(&strip, 0, region.cuts[0]), own(&strip, 1, region.cuts[1])];
+                let cuts = [own_end(&strip, 0, region.cuts[0]), own_end(&strip, 1, region.cuts[1])];
                 push(&strip, sides, cuts, row, swept);
             }
             return;
@@ -432,6 +455,19 @@ impl Sweep {
     }
 }
 
+/// The corners of a region, those that are far beside the image brought to its border.
+fn visible(mut corners: [[f64; 2]; 4], width: usize) -> [[f64; 2]; 4] {
+    for (a, b) in [(0, 2), (1, 3)] {
+        let border = match (corners[a][0], corners[b][0]) {
+            (x, y) if x < 0.0 && y < 0.0 => 0.0,
+            (x, y) if x > width as f64 && y > width as f64 => width as f64,
+            _ => continue,
+        };
+        (corners[a][0], corners[b][0]) = (border, border);
+    }
+    corners
+}
+
 /// 1/z of a plane.
 fn inverse(plane: &Vector3<f64>, [x, y]: [f64; 2]) -> f64 {
     plane.x * x + plane.y * y + plane.z
@@ -451,7 +487,7 @@ fn nearest_at(planes: &[Vector3<f64>], layers: &[(u32, i32)], at: [f64; 2]) -> u
 }
 
 /// A cut of a strip: its own end, if that is there.
-fn own(strip: &Strip, end: usize, cut: Cut) -> Cut {
+fn own_end(strip: &Strip, end: usize, cut: Cut) -> Cut {
     let y = if end == 0 { strip.upper[1] } else { strip.lower[1] };
     if cut.0 == y { (y, strip.levels[end]) } else { cut }
 }

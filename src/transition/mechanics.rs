@@ -6,6 +6,8 @@ use super::Transition;
 use crate::Error;
 use crate::contact::ContactRecord;
 use crate::dynamics::{Crba, Kinematics, MassMatrix, Rnea, bias, inverse_dynamics, mass_matrix};
+use crate::model::Parameters;
+use crate::state::State;
 
 impl Transition {
     /// The index of a body by its name.
@@ -141,6 +143,27 @@ impl Transition {
             (*contact, point.into())
         };
         Ok(self.workspace.contacts().map(place).collect())
+    }
+
+    /// The index of a camera by its name.
+    ///
+    /// # Errors
+    /// If there is none; the message names those there are.
+    pub fn camera(&self, name: &str) -> Result<usize, Error> {
+        let cameras = &self.scene.model.cameras;
+        cameras.iter().position(|camera| camera.name == name).ok_or_else(|| {
+            let known: Vec<&str> = cameras.iter().map(|camera| camera.name.as_str()).collect();
+            Error::unknown_name(&self.name, name, "is the name of no camera", (name, &known))
+        })
+    }
+
+    /// The state of these numbers, with quaternions of unit norm, and the parameters of steps.
+    ///
+    /// # Errors
+    /// If they are not as many as a state has, or are none.
+    pub fn state_of(&mut self, x: &[f64]) -> Result<(State<f64>, Parameters<f64>), Error> {
+        self.take_state(x)?;
+        Ok((self.state.clone(), self.values.clone()))
     }
 
     fn check_body(&self, body: usize) -> Result<(), Error> {

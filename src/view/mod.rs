@@ -21,6 +21,7 @@ mod plots;
 mod recorded_clips;
 mod recording_errors;
 mod soft_playback;
+mod still;
 mod trust;
 
 pub use appearance::{Appearance, PackedTriangles};
@@ -42,3 +43,4 @@ pub use plots::fit_plot;
 pub use recorded_clips::{ReportedSignal, SignalClip, SignalGroup};
 pub use recording_errors::RecordingError;
 pub use soft_playback::{SoftTrackRecorder, recorded_markers};
+pub use still::{Still, StillPicture};

@@ -198,3 +198,48 @@ def test_a_motion_is_a_page(cube, tmp_path):
     with pytest.raises(stiction.Error, match="X: must have shape"):
         cube.view(cube.x0)
 
+
+
+def test_a_state_is_a_picture():
+    scene = stiction.parse("""
+[simulation]
+time_step = 0.01
+[light]
+direct = 0
+ambient = 1
+color = "#102030"
+[[camera]]
+name = "front"
+size = [40, 30]
+eye = [0, -3, 0]
+target = [0, 0, 0]
+fov_y_deg = 40
+[[camera]]
+name = "side"
+size = [8, 6]
+eye = [-3, 0, 0]
+target = [0, 0, 0]
+fov_y_deg = 40
+[[body]]
+name = "ball"
+mass = 1
+shape = { sphere = 0.5, color = "#f08010" }
+""")
+    seen = scene.render(scene.x0)
+    assert seen.shape == (30, 40, 3) and seen.dtype == np.uint8
+    assert list(seen[15, 20]) == [0xF0, 0x80, 0x10] and list(seen[0, 0]) == [0x10, 0x20, 0x30]
+    # It goes to the right of the picture.
+    x = np.array(scene.x0)
+    x[0] = 0.8
+    right = scene.render(x, camera="front")
+    assert list(right[15, 8]) == [0x10, 0x20, 0x30] and list(right[15, 32]) == [0xF0, 0x80, 0x10]
+    assert scene.render(x, "side").shape == (6, 8, 3)
+    with pytest.raises(stiction.UnknownNameError, match="is the name of no camera"):
+        scene.render(x, "top")
+    with pytest.raises(stiction.Error, match="x: must have shape"):
+        scene.render(np.stack([x, x]))
+
+
+def test_a_scene_without_cameras_is_seen_whole(cube):
+    seen = cube.render(cube.x0)
+    assert seen.shape == (480, 640, 3) and len(np.unique(seen.reshape(-1, 3), axis=0)) > 3

@@ -1,6 +1,7 @@
 //! Cameras, masks and pushes that cannot be.
 
 use stiction::Scene;
+use stiction::assemble::Description;
 use stiction::identify::Dataset;
 
 use crate::folder::Folder;
@@ -99,7 +100,17 @@ fn sensors_of_masks_are_refused_with_their_place() {
     let folder = recorded("bad_masks", "t,front\n0,white.png\n0.1,white.png\n");
     for (sensor, says) in [
         ("camera = 'side'", "the scene has no camera \"side\"; its [[camera]] are: front"),
-        ("camera = 'front'\ncompare = 'colour'", "must be \"mask\""),
+        ("camera = 'front'\ncompare = 'depth'", "must be \"mask\""),
+        ("camera = 'front'\nbackground = 'white.png'", "for compare = \"colour\""),
+        (
+            "camera = 'front'\ncompare = 'colour'\nbodies = ['box']",
+            "are those before a `background`",
+        ),
+        ("camera = 'front'\ncompare = 'colour'\nbackground = 'none.png'", "none.png"),
+        (
+            "camera = 'front'\ncompare = 'colour'\nbackground = 'large.png'",
+            "has 9 x 9 pixels, and the camera 8 x 8",
+        ),
         ("camera = 'front'\nbodies = ['lid']", "the scene has no body \"lid\""),
         ("camera = 'front'\nbodies = []", "none of the bodies has a shape"),
         ("camera = 'front'\nnoise = 0", "must be positive"),
@@ -110,6 +121,67 @@ fn sensors_of_masks_are_refused_with_their_place() {
         let error = folder.experiment(&experiment(sensor)).unwrap_err();
         assert!(error.contains(says), "{error}");
     }
+}
+
+#[test]
+fn colours_that_cannot_be_are_refused_with_file_and_line() {
+    let rows = "t,front\n0,white.png\n0.1,frame.png\n";
+    let compare = "camera = 'front'\ncompare = 'colour'";
+    let cases: [(&str, png::ColorType, Vec<u8>, &str); 3] = [
+        ("clear", png::ColorType::Rgba, vec![9; 256], "is transparent, as at column 0, row 0"),
+        ("grey_clear", png::ColorType::GrayscaleAlpha, vec![9; 128], "is transparent"),
+        ("cut", png::ColorType::Rgb, vec![9; 192], "is not read as a PNG"),
+    ];
+    for (name, color, bytes, says) in cases {
+        let folder = recorded(&format!("bad_colours_{name}"), rows);
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 8, 8);
+        encoder.set_color(color);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(&bytes).unwrap();
+        writer.finish().unwrap();
+        if name == "cut" {
+            file.truncate(file.len() - 30);
+        }
+        std::fs::write(folder.path("frame.png"), &file).unwrap();
+        let experiment = folder.experiment(&experiment(compare)).unwrap();
+        let error = Dataset::load(&experiment).unwrap_err().to_string();
+        assert!(error.contains(says) && error.contains("front.csv:3"), "{error}");
+    }
+    let folder = recorded("bad_colours_black", "t,front\n0,black.png\n0.1,black.png\n");
+    let experiment = folder.experiment(&experiment(compare)).unwrap();
+    let error = Dataset::load(&experiment).unwrap_err().to_string();
+    assert!(error.contains("all of its images are black"), "{error}");
+    // Grey frames are colours too.
+    let folder = recorded("grey_colours", "t,front\n0,white.png\n0.1,white.png\n");
+    let experiment = folder.experiment(&self::experiment(compare)).unwrap();
+    assert!(Dataset::load(&experiment).is_ok());
+}
+
+#[test]
+fn lights_are_refused_with_their_place() {
+    let scene = |light: &str| {
+        let text = format!(
+            "[simulation]\ntime_step = 0.01\n[light]\n{light}\n[[body]]\nname = 'a'\nmass = 1\nshape = {{ sphere = 0.1 }}"
+        );
+        stiction::Scene::parse(&text, "scene.toml")
+    };
+    for (light, says) in [
+        ("direction = [0, 0, 0]", "must be a vector with a length"),
+        ("direct = 1.5", "must be from 0 to 1"),
+        ("ambient = -0.1", "must be from 0 to 1"),
+        ("color = 'blue'", "must be \"#rrggbb\""),
+        ("colour = '#000000'", "colour"),
+    ] {
+        let error = scene(light).unwrap_err().to_string();
+        assert!(error.contains("scene.toml:4") && error.contains(says), "{error}");
+    }
+    // What is said is written again.
+    let own = scene("direction = [1, 0.5, -2]\ndirect = 0.25\ncolor = '#102030'").unwrap();
+    let written = Description::of(&own, &own.parameters, "again").to_toml(".");
+    let again = stiction::Scene::parse(&written, "again.toml").unwrap();
+    assert!(own.model.light.is_some() && again.model.light == own.model.light);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use approx::assert_abs_diff_eq;
 
+use stiction::render::ColourImage;
+
 use super::{image, mask, seen, silhouette, turned};
 use crate::cases;
 use crate::random::Random;
@@ -163,6 +165,7 @@ fn any_camera_sees_shares_from_0_to_1() {
     let camera = "eye = [0, -2, 0]\ntarget = [0, 0, 0]\nfov_y_deg = 60\nsize = [12, 9]";
     let scene = seen(camera, &bodies);
     let (node, start) = silhouette(&scene);
+    let coloured = ColourImage { solids: node.solids.clone(), size: node.size };
     let first = start.len() - 16;
     for case in 0..cases::count(100_000, 0.05) {
         let mut inputs = start.clone();
@@ -185,8 +188,19 @@ fn any_camera_sees_shares_from_0_to_1() {
         }
         let eye = 10.0_f64.powf(random.uniform(-3.0, 1.0));
         inputs[first..first + 3].copy_from_slice(&random.vector::<3>(eye));
-        for (pixel, &x) in image(&node, &inputs).iter().enumerate() {
+        let covered = image(&node, &inputs);
+        for (pixel, &x) in covered.iter().enumerate() {
             assert!((-1e-9..=1.0 + 1e-9).contains(&x), "case {case}, pixel {pixel}: {x}");
+        }
+        // What is visible in front of each other covers the same, whatever passes through what.
+        inputs.extend([1.0, 0.5, 0.25].repeat(3));
+        inputs.extend([0.4, 0.8, -1.0, 0.5, 0.5]);
+        let seen = super::colours::image(&coloured, &inputs);
+        for (pixel, (own, &x)) in seen.as_chunks::<4>().0.iter().zip(&covered).enumerate() {
+            assert!((own[3] - x).abs() < 1e-9, "case {case}, pixel {pixel}: {own:?} {x}");
+            let shares = [own[0], 2.0 * own[1], 4.0 * own[2]];
+            let within = |c: &f64| (0.5 * x - 1e-9..=x + 1e-9).contains(c);
+            assert!(shares.iter().all(within), "case {case}, pixel {pixel}: {own:?} {x}");
         }
     }
 }

@@ -6,7 +6,10 @@ use nalgebra::{Matrix3, Vector3};
 use stiction::Scene;
 use stiction::ad::{self, Dual, NodeRule, Real, Var, with_node_rule};
 use stiction::dynamics::Kinematics;
-use stiction::render::{ColourImage, ColourInputs, Light, SilhouetteInputs, Solids};
+use stiction::render::{
+    ColourImage, ColourInputs, ColourPicture, ColourView, ImageFit, ImageFitScratch, Light,
+    RecordedImage, Sampling, SilhouetteInputs, Solids, to_linear,
+};
 
 use super::{furthest, mask, seen, turned};
 use crate::random::Random;
@@ -38,15 +41,21 @@ fn colours(scene: &Scene) -> (ColourImage, Vec<f64>) {
     let inputs = ColourInputs {
         places: SilhouetteInputs::new(&solids, at, &kinematics, 0),
         colours: solids.colours(),
-        light: Light::default(),
+        light: Light::of(&scene.model.light.unwrap_or_default()),
     };
     (ColourImage { solids, size: scene.model.cameras[0].size }, inputs.flat())
 }
 
-fn image<T: Real>(node: &ColourImage, inputs: &[T]) -> Vec<T> {
+pub(super) fn image<T: Real>(node: &ColourImage, inputs: &[T]) -> Vec<T> {
     let mut image = vec![T::zero(); 4 * node.size[0] * node.size[1]];
     T::call(node, inputs, &mut image, &mut Default::default(), &mut Default::default());
     image
+}
+
+/// Red, green and blue of all pixels of a scene before a black background.
+pub(super) fn colours_before_black(scene: &Scene) -> Vec<[f64; 3]> {
+    let (node, inputs) = colours(scene);
+    image(&node, &inputs).as_chunks::<4>().0.iter().map(|&[r, g, b, _]| [r, g, b]).collect()
 }
 
 /// What a ray meets first of boxes and the floor: its colour.
@@ -177,4 +186,81 @@ fn colours_cover_what_the_mask_does() {
     let (found, covered) = (image(&node, &inputs), mask(&scene));
     let off = furthest(&covered, |pixel| found[4 * pixel + 3]);
     assert!(off < 1e-12, "{off:e}");
+}
+
+/// The sum of the squares of a frame, and its derivative, by differences of all pixels.
+#[test]
+fn the_residuals_of_a_frame_have_the_squares_of_all_colours() {
+    let text = "size = [40, 30]\n[light]\ncolor = '#3050a0'";
+    let scene = boxes(text);
+    let mut other = boxes(text);
+    other.state.q[0] += 0.02;
+    other.state.q[9] -= 0.015;
+    let recorded = ColourPicture::of([40, 30], &colours_before_black(&other));
+    let target = RecordedImage::of_colours(&recorded);
+    let fit = ImageFit::in_colour((&scene.model, &scene.parameters), 0, ColourView::All);
+    type D = Dual<f64, 8>;
+    let slots = ["b/half_extents/x", "floor/tilt/x", "front/eye/y", "front/fov_y"];
+    let slots: Vec<usize> =
+        slots.iter().map(|name| scene.model.parameter(name).unwrap().slots[0]).collect();
+    let directions = [(4, 0), (5, 4), (6, 8), (7, 15)];
+    // Values and derivatives of the sum, as residuals and plainly.
+    for blur in [0.0, 4.0] {
+        let compared = (&target, Sampling { blur }, 0.05);
+        let mut parameters = scene.parameters.cast::<D>();
+        for (lane, &slot) in slots.iter().enumerate() {
+            parameters.values[slot] = D::variable(scene.parameters.values[slot], lane);
+        }
+        let mut displacement = vec![D::constant(0.0); 2 * scene.model.nv()];
+        directions.iter().for_each(|&(lane, k)| displacement[k] = D::variable(0.0, lane));
+        let state = scene.state.cast::<D>().moved(scene.model.coordinates(), &displacement);
+        let kinematics = Kinematics::new(&scene.model, &parameters, &state);
+        let (mut residuals, mut scratch) = (Vec::new(), ImageFitScratch::default());
+        let at = (&scene.model, &parameters);
+        fit.compare(at, &kinematics, compared, &mut scratch, &mut residuals);
+        assert_eq!(residuals.len(), fit.residuals());
+        let plain = |lane: usize, h: f64| {
+            let mut parameters = scene.parameters.clone();
+            if let Some(&slot) = slots.get(lane) {
+                parameters.values[slot] += h;
+            }
+            let mut displacement = vec![0.0; 2 * scene.model.nv()];
+            let moved = directions.iter().find(|(own, _)| *own == lane);
+            moved.iter().for_each(|(_, k)| displacement[*k] = h);
+            let state = scene.state.moved(scene.model.coordinates(), &displacement);
+            let kinematics = Kinematics::new(&scene.model, &parameters, &state);
+            let (mut residuals, mut scratch) = (Vec::new(), ImageFitScratch::default());
+            let at = (&scene.model, &parameters);
+            fit.compare(at, &kinematics, compared, &mut scratch, &mut residuals);
+            residuals.iter().map(|r: &f64| r * r).sum::<f64>()
+        };
+        let square: f64 = residuals.iter().map(|r| r.value() * r.value()).sum();
+        assert!((square / plain(0, 0.0) - 1.0).abs() < 1e-12);
+        for lane in 0..8 {
+            let slope: f64 = residuals.iter().map(|r| 2.0 * r.value() * r.tangent[lane]).sum();
+            let expected = (plain(lane, 1e-6) - plain(lane, -1e-6)) / 2e-6;
+            let off = (slope - expected).abs();
+            assert!(
+                off < 2e-5 * expected.abs().max(1.0),
+                "blur {blur}, {lane}: {slope} {expected}"
+            );
+        }
+        if blur == 0.0 {
+            let seen = colours(&scene);
+            let behind = [0x30, 0x50, 0xa0].map(|x| to_linear(f64::from(x) / 255.0));
+            let image = image(&seen.0, &seen.1);
+            let pixels = image.as_chunks::<4>().0.iter().zip(&recorded.values);
+            let sum: f64 = pixels
+                .flat_map(|(pixel, recorded)| {
+                    [0, 1, 2].map(|c| {
+                        let recorded = to_linear(f64::from(recorded[c]) / 255.0);
+                        let seen = pixel[c] + (1.0 - pixel[3]) * behind[c];
+                        ((seen - recorded) / 0.05).powi(2)
+                    })
+                })
+                .sum();
+            // Recorded light is kept in 16 bits.
+            assert!((square / sum - 1.0).abs() < 1e-3, "{square} {sum}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `stiction render`, and what other commands make of cameras and pushes.
 
 use stiction::Scene;
+use stiction::render::ColourPicture;
 
 use super::mask;
 use crate::folder::Folder;
@@ -45,6 +46,7 @@ fn a_video_is_made_and_fitted_and_its_scene_looks_the_same() {
         "motion.csv",
         "--every",
         "2",
+        "--mask",
         "-o",
         "masks.csv",
         "--json",
@@ -69,6 +71,41 @@ fn a_video_is_made_and_fitted_and_its_scene_looks_the_same() {
     assert_eq!(own, written);
     let sum: f64 = own.iter().sum();
     assert!(sum > 0.0 && load("fit/scene.toml").model.pushes.len() == 1);
+    // All in one, and without a camera of the scene.
+    let moving = ["render", "scene.toml", "--trajectory", "motion.csv", "--every", "20"];
+    succeeds(&folder.run(&[&moving[..], &["-o", "m.apng"]].concat()));
+    let file = std::fs::File::open(folder.path("m.apng")).unwrap();
+    let reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap();
+    assert_eq!(reader.info().animation_control().unwrap().num_frames, 3);
+    let blind = SCENE.split("[[camera]]").next().unwrap();
+    folder.write("blind.toml", blind);
+    succeeds(&folder.run(&["render", "blind.toml", "-o", "seen.png"]));
+    let seen = ColourPicture::load(folder.path("seen.png")).unwrap();
+    assert_eq!(seen.size, [640, 480]);
+    // It fills the middle of the picture, and reaches no border.
+    let behind = seen.values[0];
+    assert!(seen.values[240 * 640 + 320] != behind);
+    assert!(seen.values.iter().filter(|&&pixel| pixel != behind).count() > 640 * 480 / 12);
+    let border = |k: usize| k % 640 == 0 || k % 640 == 639 || k / 640 == 0 || k / 640 == 479;
+    assert!((0..640 * 480).all(|k| !border(k) || seen.values[k] == behind));
+    refuses(&folder.run(&["render", "blind.toml", "--mask", "-o", "a.png"]), &["has no camera"]);
+    // The same by colours, of all of it and before a picture of all else.
+    let drawn =
+        ["render", "guess.toml", "--trajectory", "motion.csv", "--every", "2", "-o", "colours.csv"];
+    succeeds(&folder.run(&drawn));
+    let [red, green, blue] = [0xeb, 0xf0, 0xf5];
+    let empty = ColourPicture { size: [48, 40], values: vec![[red, green, blue]; 48 * 40] };
+    empty.write_png(std::fs::File::create(folder.path("empty.png")).unwrap()).unwrap();
+    for more in ["", "background = 'empty.png'\nbodies = ['block']\n"] {
+        let text = folder.read("experiment.toml").replace("masks.csv", "colours.csv");
+        let sensor = format!("camera = 'a, b'\ncompare = 'colour'\n{more}");
+        folder.write("colours.toml", &text.replace("camera = 'a, b'\n", &sensor));
+        succeeds(&folder.run(&["identify", "colours.toml", "-o", "fit_colours"]));
+        let result: serde_json::Value =
+            serde_json::from_str(&folder.read("fit_colours/result.json")).unwrap();
+        let found = result["parameters"][0]["value"].as_f64().unwrap();
+        assert!((found / (2.0 / 0.003) - 1.0).abs() < 1e-3, "{more} {found}");
+    }
     // There are no poses to measure.
     refuses(&folder.run(&["evaluate", "experiment.toml"]), &["record no position"]);
 }
@@ -123,6 +160,8 @@ fn other_commands_take_pushes() {
         &["m.csv", "would be replaced"],
     );
     refuses(&folder.run(&["render", "scene.toml", "-o", "a.jpg"]), &["must end in .png"]);
+    refuses(&folder.run(&["render", "scene.toml", "-o", "a.apng"]), &["give a --trajectory"]);
+    refuses(&folder.run(&["render", "scene.toml", "--bodies", "a", "-o", "a.png"]), &["--mask"]);
     refuses(
         &folder.run(&["render", "scene.toml", "--camera", "c", "-o", "a.png"]),
         &["there is no camera \"c\"; there are a, b"],

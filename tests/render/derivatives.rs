@@ -3,7 +3,7 @@
 use stiction::Scene;
 use stiction::ad::{self, Dual, NodeRule, Real, Var, with_node_rule};
 use stiction::dynamics::Kinematics;
-use stiction::render::{ImageFit, ImageFitScratch, Picture, RecordedMask, Sampling, Silhouette};
+use stiction::render::{ImageFit, ImageFitScratch, Picture, RecordedImage, Sampling, Silhouette};
 
 use super::{furthest, image, mask, seen, silhouette, turned};
 use crate::random::Random;
@@ -138,7 +138,7 @@ fn the_residuals_of_a_frame_stand_for_all_pixels() {
     let mut other = crowd("size = [64, 64]");
     other.state.q[0] += 0.01;
     other.state.q[9] -= 0.006;
-    let target = RecordedMask::of(&Picture::of([64, 64], &mask(&other)));
+    let target = RecordedImage::of(&Picture::of([64, 64], &mask(&other)));
     let fit = ImageFit::new((&scene.model, &scene.parameters), 0, &[0, 1, 2]);
     type D = Dual<f64, 8>;
     // Directions of the state, a size, a place and the camera.

@@ -8,6 +8,7 @@ mod contact;
 mod equality;
 mod joint;
 mod learned;
+mod light;
 mod pushes;
 mod shape;
 mod soft;
@@ -104,6 +105,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "push",
         "tendon",
         "camera",
+        "light",
         "learned",
         "visual",
     ])?;
@@ -184,6 +186,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         let name = read_name(table, "camera", &mut names)?;
         description.cameras.push(camera::read(table, name)?);
     }
+    description.light = root.table("light")?.map(|table| light::read(&table)).transpose()?;
     let mut learned = root.tables("learned")?;
     for table in &mut learned {
         let name = read_name(table, "learned", &mut names)?;

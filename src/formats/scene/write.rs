@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::shape::{write_material, write_pose, write_surface};
 use super::toml_values::{field, list, number, string};
-use super::{camera, joint, learned, pushes, shape, tendon, visual};
+use super::{camera, joint, learned, light, pushes, shape, tendon, visual};
 use crate::assemble::{
     ActuatorDescription, BodyDescription, Description, Driven, EqualityDescription,
     GrainDescription, HalfSpaceDescription, NamedMaterial,
@@ -57,6 +57,9 @@ impl Description {
         }
         for one in &self.cameras {
             camera::write(&mut text, one);
+        }
+        if let Some(own) = &self.light {
+            light::write(&mut text, own);
         }
         for term in &self.learned {
             learned::write(&mut text, term);

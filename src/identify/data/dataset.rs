@@ -8,7 +8,7 @@ use crate::ad::Real;
 use crate::identify::experiment::{Calibration, Experiment, Sensor, WindowLength};
 use crate::identify::peers::Shares;
 use crate::model::{Parameters, Scene, Settings, System};
-use crate::render::RecordedMask;
+use crate::render::RecordedImage;
 use crate::state::State;
 use crate::trajectory::Trajectory;
 
@@ -41,7 +41,7 @@ pub struct Dataset {
     pub readings: Vec<Vec<Vec<Option<f64>>>>,
     /// The masks that cameras recorded: of each recording, if there are such cameras, each frame, one of each camera; nothing
     /// where there is none.
-    pub masks: Vec<Vec<Vec<Option<RecordedMask>>>>,
+    pub masks: Vec<Vec<Vec<Option<RecordedImage>>>>,
     /// What was recorded of the inputs of the steps: of each recording, if there is anything.
     pub inputs: Vec<Vec<DrivenInput>>,
     /// What was odd about the files, in words.

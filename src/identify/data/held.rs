@@ -11,7 +11,7 @@ use crate::identify::experiment::Experiment;
 use crate::identify::peers::{Gathered, Group, Peers, Shares};
 use crate::packed::{Packed, packed};
 use crate::parallel::parallel;
-use crate::render::RecordedMask;
+use crate::render::RecordedImage;
 use crate::state::State;
 use crate::trajectory::Trajectory;
 
@@ -21,7 +21,7 @@ struct Whole {
     number: usize,
     trajectory: Trajectory,
     readings: Option<Vec<Vec<Option<f64>>>>,
-    masks: Option<Vec<Vec<Option<RecordedMask>>>>,
+    masks: Option<Vec<Vec<Option<RecordedImage>>>>,
     inputs: Option<Vec<DrivenInput>>,
 }
 

@@ -11,7 +11,7 @@ use crate::identify::experiment::{Experiment, MaskSensor, Reading};
 use crate::identify::peers::{Alone, Group, Peers, Shares};
 use crate::packed::packed;
 use crate::parallel::parallel;
-use crate::render::{Picture, RecordedMask};
+use crate::render::{ColourPicture, Picture, RecordedImage};
 use crate::trajectory::{
     NamedFile, Recorded, RecordingFile, RecordingSource, Trajectory, input_named, load_recordings,
 };
@@ -204,14 +204,18 @@ fn masks_of(
     experiment: &Experiment,
     file: &RecordingFile,
     names: &[&str],
-) -> Result<Vec<Vec<Option<RecordedMask>>>, Error> {
+) -> Result<Vec<Vec<Option<RecordedImage>>>, Error> {
     let sensors = &experiment.masks;
     let mask = |(sensor, named): (&MaskSensor, Option<NamedFile>)| {
         let Some(NamedFile { path, line }) = named else { return Ok(None) };
         let place =
             |message: String| Error::input(file.name(), line, sensor.column.as_str(), message);
-        let picture = Picture::load_mask(&path).map_err(|error| place(error.to_string()))?;
-        let (found, expected) = (picture.size, sensor.fit.size());
+        let read = || match sensor.fit.is_coloured() {
+            true => Ok(RecordedImage::of_colours(&ColourPicture::load(&path)?)),
+            false => Ok(RecordedImage::of(&Picture::load_mask(&path)?)),
+        };
+        let image = read().map_err(|error: Error| place(error.to_string()))?;
+        let (found, expected) = (image.size, sensor.fit.size());
         if found != expected {
             let message = format!(
                 "{} has {} x {} pixels, and the camera {} x {}: `size` of the [[camera]] must be that of its images",
@@ -223,17 +227,20 @@ fn masks_of(
             );
             return Err(place(message));
         }
-        Ok(Some(RecordedMask::of(&picture)))
+        Ok(Some(image))
     };
     let frame = |row: Vec<Option<NamedFile>>| sensors.iter().zip(row).map(mask).collect();
     let frames = file.files(names)?.into_iter().map(frame);
-    let frames = frames.collect::<Result<Vec<Vec<Option<RecordedMask>>>, Error>>()?;
+    let frames = frames.collect::<Result<Vec<Vec<Option<RecordedImage>>>, Error>>()?;
     for (k, sensor) in sensors.iter().enumerate() {
-        let seen = |frame: &Vec<Option<RecordedMask>>| {
+        let seen = |frame: &Vec<Option<RecordedImage>>| {
             frame[k].as_ref().is_some_and(|mask| !mask.is_empty())
         };
         if !frames.iter().any(seen) {
-            let message = "has no mask, or all of its masks are empty: nothing was seen";
+            let message = match sensor.fit.is_coloured() {
+                true => "has no image, or all of its images are black: nothing was seen",
+                false => "has no mask, or all of its masks are empty: nothing was seen",
+            };
             return Err(Error::input(file.name(), None, &sensor.column, message));
         }
     }
@@ -246,7 +253,7 @@ struct ReadRecording {
     /// Of sensors, if the experiment has any.
     readings: Option<Vec<Vec<Option<f64>>>>,
     /// Likewise of cameras.
-    masks: Option<Vec<Vec<Option<RecordedMask>>>>,
+    masks: Option<Vec<Vec<Option<RecordedImage>>>>,
     driven: Vec<DrivenInput>,
     notes: Vec<String>,
     /// What times count from, s.

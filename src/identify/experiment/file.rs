@@ -313,7 +313,12 @@ impl Experiment {
         let mut masks: Vec<MaskSensor> = Vec::new();
         for table in root.tables("sensor")? {
             if table.has("camera") {
-                let mask = MaskSensor::read(&table, &scene.model, &scene.parameters)?;
+                let mask = MaskSensor::read(
+                    &table,
+                    folder_of(Path::new(name)),
+                    &scene.model,
+                    &scene.parameters,
+                )?;
                 if masks.iter().any(|other| other.name == mask.name) {
                     return Err(table.error("name", "is that of another sensor; take another name"));
                 }

@@ -1,13 +1,14 @@
-//! Cameras that recorded masks: images of how much of each pixel bodies cover.
+//! Cameras that recorded images: masks, of how much of each pixel bodies cover, or colours.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::Error;
 use crate::model::{Model, Parameters};
-use crate::render::ImageFit;
+use crate::render::{ColourPicture, ColourView, ImageFit, to_linear};
 use crate::table::Table;
 
-/// A camera whose masks are compared with what it would see of the simulation.
+/// A camera whose images are compared with what it would see of the simulation.
 #[derive(Clone, Debug)]
 pub struct MaskSensor {
     /// Its name.
@@ -31,13 +32,16 @@ const WIDEST: f64 = 0.25;
 const NOISE: f64 = 0.02;
 
 impl MaskSensor {
-    /// Reads a `[[sensor]]` table that has a `camera`.
+    /// Reads a `[[sensor]]` table that has a `camera`, of an experiment in this directory.
     pub(super) fn read(
         table: &Table,
+        directory: &Path,
         model: &Model,
         parameters: &Parameters<f64>,
     ) -> Result<MaskSensor, Error> {
-        table.only(&["name", "camera", "compare", "column", "bodies", "noise", "blur"])?;
+        const FIELDS: [&str; 8] =
+            ["name", "camera", "compare", "background", "column", "bodies", "noise", "blur"];
+        table.only(&FIELDS)?;
         let camera = table.required("camera", table.string("camera")?)?;
         let Some(index) = model.cameras.iter().position(|known| known.name == camera) else {
             let known: Vec<&str> = model.cameras.iter().map(|known| known.name.as_str()).collect();
@@ -46,13 +50,37 @@ impl MaskSensor {
                 format!("the scene has no camera {camera:?}; its [[camera]] are: {known}");
             return Err(table.error("camera", message));
         };
-        match table.string("compare")? {
-            None | Some("mask") => {}
+        let coloured = match table.string("compare")? {
+            None | Some("mask") => false,
+            Some("colour") => true,
             Some(other) => {
-                let message =
-                    format!("must be \"mask\", how much of a pixel bodies cover, found {other:?}");
+                let message = format!(
+                    "must be \"mask\", how much of a pixel bodies cover, or \"colour\", found {other:?}"
+                );
                 return Err(table.error("compare", message));
             }
+        };
+        let background = match table.string("background")? {
+            Some(_) if !coloured => {
+                let message = "is a picture of all but the bodies, for compare = \"colour\"";
+                return Err(table.error("background", message));
+            }
+            Some(file) => Some(ColourPicture::load(directory.join(file))?),
+            None => None,
+        };
+        if let Some(found) = background.as_ref().map(|picture| picture.size)
+            && found != model.cameras[index].size
+        {
+            let [width, height] = model.cameras[index].size;
+            let message = format!(
+                "has {} x {} pixels, and the camera {width} x {height}",
+                found[0], found[1]
+            );
+            return Err(table.error("background", message));
+        }
+        if coloured && background.is_none() && table.has("bodies") {
+            let message = "are those before a `background`; without one all of the scene is seen";
+            return Err(table.error("bodies", message));
         }
         let moves = |body: usize| model.bodies[body].tree.is_some();
         let bodies = match table.strings("bodies")? {
@@ -72,7 +100,16 @@ impl MaskSensor {
                 names.into_iter().map(find).collect::<Result<Vec<usize>, _>>()?
             }
         };
-        let fit = ImageFit::new((model, parameters), index, &bodies);
+        let scene = (model, parameters);
+        let fit = match (coloured, background) {
+            (false, _) => ImageFit::new(scene, index, &bodies),
+            (true, None) => ImageFit::in_colour(scene, index, ColourView::All),
+            (true, Some(picture)) => {
+                let light = |pixel: &[u8; 3]| pixel.map(|x| to_linear(f64::from(x) / 255.0));
+                let light = picture.values.iter().map(light).collect();
+                ImageFit::in_colour(scene, index, ColourView::Before(bodies, light))
+            }
+        };
         if !fit.sees() {
             let message = "none of the bodies has a shape, so that nothing of them is seen";
             return Err(table.error(if table.has("bodies") { "bodies" } else { "camera" }, message));

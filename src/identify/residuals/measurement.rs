@@ -13,7 +13,7 @@ use crate::identify::experiment::{
     StepLoad, hinge,
 };
 use crate::model::{Joint, Model, Parameters, System};
-use crate::render::{ImageFitScratch, RecordedMask, Sampling};
+use crate::render::{ImageFitScratch, RecordedImage, Sampling};
 use crate::simulation::StepReport;
 use crate::spatial::{conjugate, log, product};
 use crate::state::{Coordinates, State};
@@ -342,7 +342,7 @@ impl<'a> Measurement<'a> {
     }
 
     /// What cameras recorded at a frame.
-    fn masks_at(&self, window: &Window, frame: usize) -> Option<&'a [Option<RecordedMask>]> {
+    fn masks_at(&self, window: &Window, frame: usize) -> Option<&'a [Option<RecordedImage>]> {
         let frames = self.dataset.masks.get(window.trajectory)?;
         frames.get(frame).map(Vec::as_slice)
     }
@@ -474,7 +474,7 @@ pub(crate) fn residual_count_at(
 /// How many pixels of the masks of a frame tell where outlines are.
 fn pixels_of_frame(measurement: &Measurement, window: &Window, frame: usize) -> usize {
     let masks = measurement.masks_at(window, frame).unwrap_or_default();
-    masks.iter().flatten().map(RecordedMask::borders).sum()
+    masks.iter().flatten().map(RecordedImage::borders).sum()
 }
 
 /// How many residuals the sensors have at a frame.

@@ -1,0 +1,181 @@
+//! What a camera sees of a scene, as a picture.
+
+use std::sync::Arc;
+
+use crate::Error;
+use crate::ad::Real;
+use crate::dynamics::Kinematics;
+use crate::formats::Looks;
+use crate::model::{Lighting, Model, Parameters, Scene};
+use crate::render::{
+    ColourImage, ColourInputs, ColourPicture, Light, Picture, Pinhole, SeenMesh, Silhouette,
+    SilhouetteInputs, Solids, to_linear,
+};
+use crate::state::State;
+
+/// Width and height of pictures where no camera says it, px.
+const USUAL_SIZE: [usize; 2] = [640, 480];
+/// What is less opaque is not seen.
+const CLEAR: f64 = 0.02;
+
+/// A scene before a camera: one of its own, or one from where all of it is seen.
+#[derive(Clone, Debug)]
+pub struct Still<'a> {
+    model: &'a Model,
+    parameters: &'a Parameters<f64>,
+    state: &'a State<f64>,
+    solids: Arc<Solids>,
+    camera: Option<usize>,
+    usual: Option<Pinhole<f64>>,
+    lighting: Lighting,
+    mask: bool,
+}
+
+/// A picture; of one in colour whether nothing is seen in it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StillPicture {
+    /// How much of each pixel is covered.
+    Mask(Picture),
+    /// Its colours.
+    Colour(ColourPicture, bool),
+}
+
+impl StillPicture {
+    /// Whether nothing is seen.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            StillPicture::Mask(picture) => picture.values.iter().all(|&x| x == 0),
+            StillPicture::Colour(_, is_empty) => *is_empty,
+        }
+    }
+
+    /// The same, masks in grey.
+    pub fn in_colour(self) -> ColourPicture {
+        match self {
+            StillPicture::Mask(picture) => picture.in_colour(),
+            StillPicture::Colour(picture, _) => picture,
+        }
+    }
+}
+
+impl<'a> Still<'a> {
+    /// All of a scene in colour, by one of its cameras, or one that sees all of it where it starts; and what could not be read of
+    /// what it looks like.
+    pub fn in_colour(scene: &'a Scene, camera: Option<usize>) -> (Still<'a>, Vec<Error>) {
+        let (meshes, warnings) = seen_meshes(&scene.model);
+        let solids = Solids::of_scene(&scene.model, &scene.parameters, &meshes);
+        (Still::of(scene, camera, solids, false), warnings)
+    }
+
+    /// The mask of some bodies.
+    pub fn masked(scene: &'a Scene, camera: Option<usize>, bodies: &[usize]) -> Still<'a> {
+        let solids = Solids::new(&scene.model, &scene.parameters, bodies);
+        Still::of(scene, camera, solids, true)
+    }
+
+    fn of(scene: &'a Scene, camera: Option<usize>, solids: Solids, mask: bool) -> Still<'a> {
+        let still = Still {
+            model: &scene.model,
+            parameters: &scene.parameters,
+            state: &scene.state,
+            solids: Arc::new(solids),
+            camera,
+            usual: None,
+            lighting: scene.model.light.unwrap_or_default(),
+            mask,
+        };
+        still.clone().framing([still.state])
+    }
+
+    /// The same by a camera that sees all of it in all of these states, if it is none of the scene.
+    pub fn framing<'b>(mut self, states: impl IntoIterator<Item = &'b State<f64>>) -> Still<'a> {
+        if self.camera.is_some() {
+            return self;
+        }
+        let at = (self.model, self.parameters);
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for state in states {
+            let kinematics = Kinematics::new(at.0, at.1, state);
+            for corner in self.solids.bounded_corners(at, &kinematics) {
+                for k in 0..3 {
+                    (low[k], high[k]) = (low[k].min(corner[k]), high[k].max(corner[k]));
+                }
+            }
+        }
+        if low[0] > high[0] {
+            (low, high) = ([-0.5; 3], [0.5; 3]);
+        }
+        self.usual = Some(Pinhole::around([low, high], USUAL_SIZE));
+        self
+    }
+
+    /// Whether there is nothing to see.
+    pub fn is_empty(&self) -> bool {
+        self.solids.is_empty()
+    }
+
+    /// Width and height of its pictures, px.
+    pub fn size(&self) -> [usize; 2] {
+        self.camera.map_or(USUAL_SIZE, |camera| self.model.cameras[camera].size)
+    }
+
+    /// What is seen with these parameters in a state.
+    pub fn draw(&self, parameters: &Parameters<f64>, state: &State<f64>) -> StillPicture {
+        let at = (self.model, parameters);
+        let kinematics = Kinematics::new(at.0, at.1, state);
+        let pinhole = match (self.camera, self.usual) {
+            (None, Some(usual)) => usual,
+            (camera, _) => Pinhole::of(at.0, at.1, &kinematics, camera.unwrap_or(0)),
+        };
+        let (solids, size) = (self.solids.clone(), self.size());
+        let places = SilhouetteInputs::seen_from(&solids, at, &kinematics, pinhole);
+        let pixels = size[0] * size[1];
+        let (seen, scratch) = (&mut Default::default(), &mut Default::default());
+        if self.mask {
+            let mut image = vec![0.0; pixels];
+            let node = Silhouette { solids, size };
+            f64::call(&node, &places.flat(), &mut image, seen, scratch);
+            return StillPicture::Mask(Picture::of(size, &image));
+        }
+        let colours = solids.colours();
+        let light = Light::of(&self.lighting);
+        let inputs = ColourInputs { places, colours, light }.flat();
+        let mut image = vec![0.0; 4 * pixels];
+        let (seen, scratch) = (&mut Default::default(), &mut Default::default());
+        f64::call(&ColourImage { solids, size }, &inputs, &mut image, seen, scratch);
+        let image = image.as_chunks::<4>().0;
+        let [red, green, blue, _] = self.lighting.background.map(to_linear);
+        let pixel = |[r, g, b, covered]: &[f64; 4]| {
+            let left = 1.0 - covered;
+            [r + left * red, g + left * green, b + left * blue]
+        };
+        let light: Vec<[f64; 3]> = image.iter().map(pixel).collect();
+        let is_empty = image.iter().all(|pixel| pixel[3] == 0.0);
+        StillPicture::Colour(ColourPicture::of(size, &light), is_empty)
+    }
+}
+
+/// What bodies look like where that is not what touches, and what cannot be read of it.
+fn seen_meshes(model: &Model) -> (Vec<SeenMesh>, Vec<Error>) {
+    let mut files = Looks::default();
+    let (mut meshes, mut warnings) = (Vec::new(), Vec::new());
+    let of_world = model.visuals.iter().map(|visual| (None, visual));
+    let of_bodies = model.bodies.iter().enumerate();
+    let of_bodies =
+        of_bodies.flat_map(|(k, body)| body.visuals.iter().map(move |visual| (Some(k), visual)));
+    for (body, visual) in of_world.chain(of_bodies) {
+        match files.parts(visual) {
+            Ok(parts) => meshes.extend(parts.into_iter().map(|(surface, color)| SeenMesh {
+                body,
+                surface,
+                position: visual.position,
+                orientation: visual.orientation,
+                colour: color.or(visual.color),
+            })),
+            Err(error) if warnings.contains(&error) => {}
+            Err(error) => warnings.push(error),
+        }
+    }
+    meshes.retain(|mesh| mesh.colour.is_none_or(|[_, _, _, opacity]| opacity > CLEAR));
+    (meshes, warnings)
+}
