@@ -18,6 +18,9 @@ pub(super) struct ColourFit {
     background: Vec<[f64; 3]>,
 }
 
+/// Adds what adjoints of a corner make of numbers.
+type PullBack<'a> = dyn Fn(usize, [&Vector3<f64>; 2], &mut [f64]) + 'a;
+
 /// The numbers that an image is a function of.
 pub(super) struct ImageNumbers<'a> {
     pub count: usize,
@@ -27,7 +30,7 @@ pub(super) struct ImageNumbers<'a> {
     pub moves: Vec<bool>,
     /// Adds to a row what the adjoints of a corner, of its homogeneous coordinates and of its place in the world, make of all
     /// numbers.
-    pub pull_back: &'a dyn Fn(usize, [&Vector3<f64>; 2], &mut [f64]),
+    pub pull_back: &'a PullBack<'a>,
 }
 
 /// Scratch memory.
