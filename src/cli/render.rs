@@ -79,6 +79,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         return Err(Error::input(arguments.scene.display().to_string(), None, "", message));
     }
     let names = Names::of(&arguments.output, arguments.trajectory.is_some())?;
+    if let (Names::Recording(_), None) = (&names, camera) {
+        let message = "the scene has no camera, of which a recording is: add a [[camera]], or draw pictures (.png, .apng)";
+        return Err(Error::input(arguments.scene.display().to_string(), None, "camera", message));
+    }
     let frames: Vec<(f64, State<f64>)> = match &arguments.trajectory {
         None => vec![(0.0, scene.state.clone())],
         Some(path) => {

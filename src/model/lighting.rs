@@ -2,12 +2,12 @@
 
 use super::Color;
 
-/// By what a scene is seen in colour: Lambert's law for light from one direction, and as much again from all around.
+/// By what a scene is seen in colour: light from one direction, by Lambert's law, and from all around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lighting {
     /// Where the light goes, world frame, of any length.
     pub direction: [f64; 3],
-    /// How bright a white face is that looks into the light, from 0 to 1.
+    /// How much brighter a white face is that looks into the light, from 0 to 1.
     pub direct: f64,
     /// How bright a face is that turns away from it, from 0 to 1.
     pub ambient: f64,

@@ -65,4 +65,4 @@ pub use topology::{
     Tree,
 };
 pub(crate) use touching::whole;
-pub use visual::{Color, Visual, VisualForm};
+pub use visual::{Color, SeenMesh, Visual, VisualForm};

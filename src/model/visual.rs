@@ -36,3 +36,18 @@ pub enum VisualForm {
     /// Triangles.
     Surface(Arc<Triangulation>),
 }
+
+/// A mesh that is seen and touches nothing.
+#[derive(Clone, Debug)]
+pub struct SeenMesh {
+    /// Its body; nothing is the world.
+    pub body: Option<usize>,
+    /// The mesh.
+    pub surface: Arc<Triangulation>,
+    /// Where it is in the body, m.
+    pub position: [f64; 3],
+    /// Quaternion w, x, y, z of the mesh in the body.
+    pub orientation: [f64; 4],
+    /// Its colour, if it has one.
+    pub colour: Option<Color>,
+}

@@ -10,6 +10,7 @@ use super::row_table::RowTable;
 use super::shading::{LIGHT, Light, Lit};
 use super::{Silhouette, SilhouetteInputs};
 use crate::ad::Real;
+use crate::fnv::Fnv;
 
 /// The light, and what is behind all bodies: one colour, or one a pixel, linear.
 #[derive(Clone, Debug)]
@@ -26,8 +27,6 @@ pub(super) struct ImageNumbers<'a> {
     pub count: usize,
     /// Those that change.
     pub moving: &'a [usize],
-    /// Whether any of a solid, or of the camera, is among these.
-    pub moves: Vec<bool>,
     /// Adds to a row what the adjoints of a corner, of its homogeneous coordinates and of its place in the world, make of all
     /// numbers.
     pub pull_back: &'a PullBack<'a>,
@@ -52,13 +51,15 @@ impl ColourFit {
     }
 
     /// To be told from others by.
-    pub fn identity(&self) -> String {
-        let sum = |c: usize| self.background.iter().map(|pixel| pixel[c]).sum::<f64>();
-        format!("{:?} {} {:?}", self.light, self.background.len(), [0, 1, 2].map(sum))
+    pub fn identity(&self, node: &Silhouette) -> String {
+        let behind = Fnv::of(self.background.as_flattened());
+        let colours: Vec<[f64; 3]> = node.solids.solids.iter().map(|solid| solid.colour).collect();
+        format!("{:?} {behind} {colours:?}", self.light)
     }
 
     fn behind(&self, pixel: usize) -> &[f64; 3] {
-        &self.background[if self.background.len() > 1 { pixel } else { 0 }]
+        let own = self.background.get(pixel).or(self.background.first());
+        own.unwrap_or(&[0.0; 3])
     }
 
     fn inputs<T: Real>(&self, node: &Silhouette, places: SilhouetteInputs<T>) -> ColourInputs<T> {
@@ -111,7 +112,7 @@ impl ColourFit {
         numbers: &ImageNumbers,
     ) {
         let ColourFitScratch { seen, faces, brighter, whole, .. } = scratch;
-        let ImageNumbers { count, moving, moves, pull_back } = numbers;
+        let ImageNumbers { count, moving, pull_back } = numbers;
         let size = node.size;
         let at = self.inputs(node, places.clone());
         let [corners, world] = places.corners(&node.solids);
@@ -122,9 +123,6 @@ impl ColourFit {
         for piece in &seen.pieces {
             let Some(pixel) = piece.pixel(size[0]) else { continue };
             let Some(slopes) = edges.slopes(piece) else { continue };
-            if !slopes.iter().any(|(corner, _)| moves[owners[*corner]]) {
-                continue;
-            }
             whole.clear();
             whole.resize(*count, 0.0);
             for &(corner, g) in slopes.iter() {
@@ -147,7 +145,7 @@ impl ColourFit {
             let face = face as usize;
             let solid = owners[triangles[face][0]];
             let slope = brighter[face].get_or_insert_with(|| {
-                if !moves[solid] {
+                if node.solids.solids[solid].normal.is_some() {
                     return Vec::new();
                 }
                 let lit = Lit::new(triangles[face].map(|k| world[k]), seen.facing[face]);

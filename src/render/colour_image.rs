@@ -11,7 +11,7 @@ use super::piece::{Edge, Moving, NOTHING, Piece};
 use super::pinhole::PINHOLE;
 use super::shading::{LIGHT, Light, Lit};
 use super::silhouette::{SOLID, SilhouetteInputs};
-use super::solids::Solids;
+use super::solids::{Solid, Solids};
 use super::visibility::{Sweep, Swept};
 use crate::ad::{Node, Real};
 
@@ -154,7 +154,7 @@ impl ColourImage {
                 faces.push(match side {
                     0 => [T::zero(); 3],
                     _ => {
-                        let bright = at.light.brightness(&self.lit(face, world, side));
+                        let bright = at.light.brightness(&self.lit(solid, face, world, side));
                         colour.map(|part| part * bright)
                     }
                 });
@@ -162,8 +162,12 @@ impl ColourImage {
         }
     }
 
-    fn lit<T: Real>(&self, face: usize, world: &[Vector3<T>], side: i32) -> Lit<T> {
-        Lit::new(self.solids.triangles[face].map(|corner| world[corner]), side)
+    /// A face as light sees it.
+    fn lit<T: Real>(&self, solid: &Solid, face: usize, world: &[Vector3<T>], side: i32) -> Lit<T> {
+        match solid.normal {
+            Some(normal) => Lit::of_normal(normal.map(T::constant)),
+            None => Lit::new(self.solids.triangles[face].map(|corner| world[corner]), side),
+        }
     }
 
     /// Finds what is seen, and adds it up.
@@ -285,8 +289,11 @@ impl Node for ColourImage {
                 if side == 0 {
                     continue;
                 }
-                let lit = self.lit(face, &factor.world, side);
-                let corners = self.solids.triangles[face].map(|corner| moved_world[corner]);
+                let lit = self.lit(solid, face, &factor.world, side);
+                let corners = match solid.normal {
+                    Some(_) => [Vector3::zeros(); 3],
+                    None => self.solids.triangles[face].map(|corner| moved_world[corner]),
+                };
                 let bright = at.light.brightness(&lit);
                 let brighter = at.light.brightness_change(&lit, corners, &change.light);
                 let (colour, other) = (&at.colours[k], &change.colours[k]);
@@ -341,12 +348,15 @@ impl Node for ColourImage {
                 if side == 0 || of_faces[face].iter().all(|x| x.vanishes()) {
                     continue;
                 }
-                let lit = self.lit(face, &factor.world, side);
+                let lit = self.lit(solid, face, &factor.world, side);
                 let bright = at.light.brightness(&lit);
                 let of_face = of_faces[face];
                 (0..3).for_each(|c| of_colours[3 * k + c] += of_face[c] * bright);
                 let adjoint = (0..3).fold(T::zero(), |sum, c| sum + of_face[c] * colour[c]);
                 let corners = at.light.pull_back(&lit, adjoint, of_light);
+                if solid.normal.is_some() {
+                    continue;
+                }
                 for (corner, g) in self.solids.triangles[face].into_iter().zip(corners) {
                     of_world[corner] += g;
                 }

@@ -47,6 +47,9 @@ impl<T: Real> Fragments<T> {
         [width, height]: [usize; 2],
         mut see: impl FnMut(Fragment<T>),
     ) {
+        if width == 0 {
+            return;
+        }
         self.places.clear();
         self.places.resize(faces, NOTHING);
         let mut rest = pieces;

@@ -21,7 +21,7 @@ use super::solids::{Placed, Source, linear};
 use super::{Light, RecordedImage, Sampling, Silhouette, SilhouetteInputs, Solids};
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
-use crate::model::{Model, Parameters};
+use crate::model::{Model, Parameters, SeenMesh};
 
 /// What a camera sees of some bodies, to be compared with recorded images.
 #[derive(Clone, Debug)]
@@ -82,16 +82,17 @@ impl ImageFit {
         ImageFit::of(Solids::new(model, parameters, bodies), None, (model, camera))
     }
 
-    /// A camera that sees colours.
+    /// A camera that sees colours, and these meshes where bodies look otherwise than what touches.
     pub fn in_colour(
         (model, parameters): (&Model, &Parameters<f64>),
         camera: usize,
         view: ColourView,
+        meshes: &[SeenMesh],
     ) -> ImageFit {
         let light = model.light.unwrap_or_default();
         let (solids, background) = match view {
             ColourView::All => {
-                (Solids::of_scene(model, parameters, &[]), vec![linear(light.background)])
+                (Solids::of_scene(model, parameters, meshes), vec![linear(light.background)])
             }
             ColourView::Before(bodies, picture) => {
                 (Solids::new(model, parameters, &bodies), picture)
@@ -125,7 +126,9 @@ impl ImageFit {
         let colliders: Vec<usize> = colliders.collect();
         match &self.colour {
             None => format!("{} {colliders:?}", self.camera),
-            Some(colour) => format!("{} {colliders:?} {}", self.camera, colour.identity()),
+            Some(colour) => {
+                format!("{} {colliders:?} {}", self.camera, colour.identity(&self.silhouette))
+            }
         }
     }
 
@@ -166,12 +169,17 @@ impl ImageFit {
         image
     }
 
-    /// Whether any number of a solid, or of the camera, is among those that change.
-    fn moves(&self, solid: usize, moving: &[usize]) -> bool {
-        let [pose, own] = [POSE * self.owners[solid], POSE * self.bodies + SOLID * solid];
-        let camera = self.columns() - PINHOLE;
-        moving.iter().any(|&k| {
-            (pose..pose + POSE).contains(&k) || (own..own + SOLID).contains(&k) || k >= camera
+    /// Whether a number that an image is a function of can change: all of masks, of which few pixels do; of colours none of the
+    /// poses of what is fixed to the world. It is one answer for all derivatives of a frame: their residuals have one basis.
+    fn can_change(&self, model: &Model, k: usize) -> bool {
+        if !self.is_coloured() || k >= POSE * self.bodies {
+            return true;
+        }
+        let solids = &self.silhouette.solids.solids;
+        let own = self.owners.iter().position(|&owner| owner == k / POSE);
+        own.is_none_or(|solid| match solids[solid].body {
+            Some(body) => model.bodies[body].tree.is_some(),
+            None => solids[solid].is_boundless(),
         })
     }
 
@@ -206,9 +214,13 @@ impl ImageFit {
         let columns = self.columns();
         let moved = self.moved(&at, &values);
         scratch.moving.clear();
-        // Few pixels of a mask change, and all of a colour; by what does not move nothing does.
-        let moves = |k: &usize| !self.is_coloured() || !moved[*k].vanishes();
-        scratch.moving.extend((0..columns).filter(moves));
+        scratch.moving.extend((0..columns).filter(|&k| self.can_change(model, k)));
+        let same = target.is_coloured() == self.is_coloured() && target.size == self.size();
+        let finite = at.flat().iter().all(|x| x.value().is_finite());
+        if !(same && finite) {
+            residuals.resize(residuals.len() + columns + 1, T::constant(f64::NAN));
+            return;
+        }
         self.differences(&values, target, scratch);
         if T::ORDER == 0 {
             // Whatever they are made of, squares have one sum.
@@ -403,11 +415,9 @@ impl ImageFit {
         let owners = self.silhouette.solids.owners();
         let ImageFitScratch { borders, table, moving, colours, .. } = scratch;
         if let Some(colour) = &self.colour {
-            let moves = |solid: usize| self.moves(solid, moving);
             let numbers = ImageNumbers {
                 count: self.columns(),
                 moving,
-                moves: (0..self.owners.len()).map(moves).collect(),
                 pull_back: &|corner, adjoints, row| {
                     self.pull_back(at, (owners[corner], corner), &world[corner], adjoints, row);
                 },

@@ -1,4 +1,4 @@
-//! What cameras see of a scene: coverage of pixels, exactly, and how it changes with all that moves.
+//! What cameras see of a scene: masks and colours, exactly, and how they change with all that moves.
 //!
 //! A pixel of a mask is the share of its square that bodies cover. Bodies are surfaces of triangles; of those that face the
 //! camera only the outline is left, edges between what faces it and what does not (`outline`). Along a row of pixels the
@@ -16,8 +16,9 @@
 //! | [`Pinhole`] | a camera: from points of the world to homogeneous coordinates of its image |
 //! | [`Solids`] | the surfaces of bodies |
 //! | [`Silhouette`] | the mask as a node, inputs are poses, sizes and the camera |
-//! | [`ImageFit`] | how far a mask is from a recorded one, as few residuals with the same J'J and J'r |
-//! | [`Picture`] | an image of a file |
+//! | [`ColourImage`] | colours as a node: which face is visible where (`visibility`), its area in each pixel (`fragments`), its brightness by the [`Light`] |
+//! | [`ImageFit`] | how far a mask or colours are from a [`RecordedImage`], as few residuals with the same J'J and J'r |
+//! | [`Picture`], [`ColourPicture`] | images of files |
 
 mod colour_fit;
 mod colour_image;
@@ -45,4 +46,4 @@ pub use recorded_image::RecordedImage;
 pub use sampling::Sampling;
 pub use shading::Light;
 pub use silhouette::{Silhouette, SilhouetteInputs};
-pub use solids::{SeenMesh, Solids};
+pub use solids::Solids;

@@ -57,7 +57,8 @@ impl Picture {
         {
             let message = format!(
                 "is in colour, as at column {}, row {}: a mask is grey, 0 where nothing is and the largest number where \
-                 bodies cover a pixel, or has them as its alpha",
+                 bodies cover a pixel, or has them as its alpha; draw it with `stiction render --mask`, or set \
+                 compare = \"colour\"",
                 k % width,
                 k / width
             );

@@ -5,12 +5,12 @@ use nalgebra::Vector3;
 use crate::ad::Real;
 use crate::model::Lighting;
 
-/// The light of a scene: Lambert's law for what comes from one direction, and as much again from all around.
+/// The light of a scene: some from one direction, by Lambert's law, and some from all around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Light<T> {
     /// Where the light goes, world frame, of any length.
     pub direction: Vector3<T>,
-    /// How bright a white face is that looks into the light.
+    /// How much brighter a white face is that looks into the light.
     pub direct: T,
     /// How bright it is that turns away.
     pub ambient: T,
@@ -108,6 +108,11 @@ impl<T: Real> Lit<T> {
         let sides = [b - a, c - a];
         let facing = f64::from(facing);
         Lit { sides, normal: sides[0].cross(&sides[1]) * T::constant(facing), facing }
+    }
+
+    /// A face of this unit normal, whose corners do not change it.
+    pub fn of_normal(normal: Vector3<T>) -> Lit<T> {
+        Lit { sides: [Vector3::zeros(); 2], normal, facing: 1.0 }
     }
 
     /// Of the angle between what it looks at and where the light comes from, before it turns away.

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
 
 use super::picture::to_linear;
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
-use crate::model::{Collider, Color, Model, Parameters, Plane, Triangulation};
+use crate::model::{Collider, Color, Model, Parameters, Plane, SeenMesh, Triangulation};
 use crate::spatial::rotation_matrix;
 
 /// Sides of what is round.
@@ -29,21 +28,6 @@ const USUAL: [Color; 6] = [
 ];
 const OF_THE_WORLD: Color = [0.62, 0.62, 0.60, 1.0];
 const GROUND: Color = [0.80, 0.80, 0.78, 1.0];
-
-/// A mesh that is seen and touches nothing.
-#[derive(Clone, Debug)]
-pub struct SeenMesh {
-    /// Its body; nothing is the world.
-    pub body: Option<usize>,
-    /// The mesh.
-    pub surface: Arc<Triangulation>,
-    /// Where it is in the body, m.
-    pub position: [f64; 3],
-    /// Quaternion w, x, y, z of the mesh in the body.
-    pub orientation: [f64; 4],
-    /// Its colour, if it has one.
-    pub colour: Option<Color>,
-}
 
 /// What a surface is of, and how it is there.
 struct Place {
@@ -104,6 +88,8 @@ pub(super) struct Solid {
     pub colour: [f64; 3],
     /// Where it is in its body, of what only is seen, m.
     position: Vector3<f64>,
+    /// The normal that tells how bright it is, of half-spaces: they are so without their tilt.
+    pub normal: Option<Vector3<f64>>,
 }
 
 /// The surfaces of some bodies.
@@ -178,9 +164,10 @@ impl Solids {
                 colour: linear(GROUND),
             };
             all.add(place, Vector3::new(1.0, 1.0, 0.0), |size| square(&size));
-            // Nobody sees it from below.
-            if let Some(closed) = all.solids.last().map(|solid| solid.triangles.clone()) {
-                all.closed[closed].fill(true);
+            if let Some(solid) = all.solids.last_mut() {
+                solid.normal = Some(model.half_spaces[index].normal);
+                // Nobody sees it from below.
+                all.closed[solid.triangles.clone()].fill(true);
             }
         }
         all
@@ -250,6 +237,7 @@ impl Solids {
             triangles,
             colour,
             position,
+            normal: None,
         });
     }
 

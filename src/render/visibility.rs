@@ -189,7 +189,10 @@ impl Sweep {
         }
         self.cuts = cuts;
         for (at, strip) in strips.iter().enumerate() {
-            self.close(at, strip, (strip.lower[1], strip.levels[1]), row, swept);
+            let y = strip.lower[1];
+            let is_level = flats.iter().any(|flat| flat.upper[1] == y);
+            let level = if is_level { Level::Fixed(y) } else { strip.levels[1] };
+            self.close(at, strip, (y, level), row, swept);
         }
     }
 
@@ -318,7 +321,7 @@ impl Sweep {
         let seen = match &self.layers[..] {
             [] => Seen::One(NOTHING),
             [(face, times)] => Seen::One(if *times > 0 { *face } else { NOTHING }),
-            _ => match self.nearest(&visible(corners, swept.width)) {
+            _ => match self.nearest(&visible(corners, swept.width), None) {
                 (face, None) => Seen::One(face),
                 _ => Seen::Several,
             },
@@ -337,15 +340,16 @@ impl Sweep {
         }
         if seen == Seen::Several {
             let strips = [strips[left.at], strips[right.at]];
-            self.divide(&Region { strips, cuts }, MOST_DIVISIONS, row, swept);
+            self.divide(&Region { strips, cuts }, None, MOST_DIVISIONS, row, swept);
         }
         seen
     }
 
-    /// The face that is nearest in the middle of some corners, and one that is nearer at one of these, if there is any.
-    fn nearest(&self, corners: &[[f64; 2]; 4]) -> (u32, Option<u32>) {
+    /// The face that is nearest in the middle of some corners, or that is known to be, and one that is nearer at one of these, if there is any.
+    fn nearest(&self, corners: &[[f64; 2]; 4], known: Option<u32>) -> (u32, Option<u32>) {
         let sum = |k: usize| 0.25 * corners.iter().map(|corner| corner[k]).sum::<f64>();
-        let first = nearest_at(&self.planes, &self.layers, [sum(0), sum(1)]);
+        let middle = [sum(0), sum(1)];
+        let first = known.unwrap_or_else(|| nearest_at(&self.planes, &self.layers, middle));
         let Some(plane) = self.planes.get(first as usize) else { return (first, None) };
         let (mut most, mut nearer) = (0.0, None);
         for corner in corners {
@@ -361,10 +365,17 @@ impl Sweep {
         (first, nearer)
     }
 
-    /// Makes the pieces of a region in which faces pass through each other.
-    fn divide(&mut self, region: &Region, divisions: usize, row: usize, swept: &mut Swept) {
+    /// Makes the pieces of a region in which faces pass through each other. `known`: the nearer one of two that do.
+    fn divide(
+        &mut self,
+        region: &Region,
+        known: Option<u32>,
+        divisions: usize,
+        row: usize,
+        swept: &mut Swept,
+    ) {
         let corners = visible(region.corners(), swept.width);
-        let (face, other) = self.nearest(&corners);
+        let (face, other) = self.nearest(&corners, known);
         let [left, right] = region.strips;
         let Some(other) = other.filter(|_| divisions > 0) else {
             for (strip, sides) in [(left, [NOTHING, face]), (right, [face, NOTHING])] {
@@ -384,18 +395,22 @@ impl Sweep {
         };
         let sides = [meets(&left), meets(&right)];
         let mut cuts = vec![region.cuts[0]];
-        for (strip, y) in region.strips.iter().zip(sides) {
-            cuts.extend(y.map(|y| (y, Level::Crossing(strip.edge, edge))));
+        match sides {
+            [Some(y), Some(z)] if (y - z).abs() <= FLAT => {
+                let above = inverse(&line, [0.5 * (left.at(top) + right.at(top)), top]) > 0.0;
+                let faces = if above { [face, other] } else { [other, face] };
+                push_level(edge, [left.at(y), right.at(y)], y, faces, row, swept);
+                // What the height does is in the level piece.
+                cuts.push((y, Level::Fixed(y)));
+            }
+            _ => {
+                for (strip, y) in region.strips.iter().zip(sides) {
+                    cuts.extend(y.map(|y| (y, Level::Crossing(strip.edge, edge))));
+                }
+            }
         }
         cuts.push(region.cuts[1]);
         cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if let [Some(y), Some(z)] = sides
-            && (y - z).abs() <= FLAT
-        {
-            let before = inverse(&line, [0.5 * (left.at(top) + right.at(top)), top]) > 0.0;
-            let faces = if before { [face, other] } else { [other, face] };
-            push_level(edge, [left.at(y), right.at(y)], y, faces, row, swept);
-        }
         for pair in cuts.windows(2) {
             let cuts = [pair[0], pair[1]];
             let (from, to) = (cuts[0].0, cuts[1].0);
@@ -405,8 +420,10 @@ impl Sweep {
             let middle = 0.5 * (from + to);
             let ahead = [left, right].map(|strip| inverse(&line, [strip.at(middle), middle]) > 0.0);
             let part = |strips: [Strip; 2]| Region { strips, cuts };
+            let nearer = ahead.map(|ahead| if ahead { face } else { other });
             if ahead[0] == ahead[1] {
-                self.divide(&part([left, right]), divisions - 1, row, swept);
+                let whole = part([left, right]);
+                self.divide(&whole, Some(nearer[0]), divisions - 1, row, swept);
                 continue;
             }
             let across = |y: f64| {
@@ -415,13 +432,13 @@ impl Sweep {
             };
             let (upper, lower) = (across(from), across(to));
             if !(upper[0].is_finite() && lower[0].is_finite()) {
-                self.divide(&part([left, right]), 0, row, swept);
+                self.divide(&part([left, right]), Some(face), 0, row, swept);
                 continue;
             }
             let levels = cuts.map(|cut| cut.1);
             let between = Strip { edge, upper, lower, levels, down: true };
-            self.divide(&part([left, between]), divisions - 1, row, swept);
-            self.divide(&part([between, right]), divisions - 1, row, swept);
+            self.divide(&part([left, between]), Some(nearer[0]), divisions - 1, row, swept);
+            self.divide(&part([between, right]), Some(nearer[1]), divisions - 1, row, swept);
         }
     }
 
@@ -486,10 +503,11 @@ fn nearest_at(planes: &[Vector3<f64>], layers: &[(u32, i32)], at: [f64; 2]) -> u
     best.1
 }
 
-/// A cut of a strip: its own end, if that is there.
+/// A cut of a strip: its own end, if that is there and no level edge, which says what the height does.
 fn own_end(strip: &Strip, end: usize, cut: Cut) -> Cut {
     let y = if end == 0 { strip.upper[1] } else { strip.lower[1] };
-    if cut.0 == y { (y, strip.levels[end]) } else { cut }
+    let is_own = cut.0 == y && !matches!(cut.1, Level::Fixed(_));
+    if is_own { (y, strip.levels[end]) } else { cut }
 }
 
 fn push(strip: &Strip, sides: [u32; 2], [from, to]: [Cut; 2], row: usize, swept: &mut Swept) {

@@ -8,15 +8,13 @@ use crate::dynamics::Kinematics;
 use crate::formats::Looks;
 use crate::model::{Lighting, Model, Parameters, Scene};
 use crate::render::{
-    ColourImage, ColourInputs, ColourPicture, Light, Picture, Pinhole, SeenMesh, Silhouette,
+    ColourImage, ColourInputs, ColourPicture, Light, Picture, Pinhole, Silhouette,
     SilhouetteInputs, Solids, to_linear,
 };
 use crate::state::State;
 
 /// Width and height of pictures where no camera says it, px.
 const USUAL_SIZE: [usize; 2] = [640, 480];
-/// What is less opaque is not seen.
-const CLEAR: f64 = 0.02;
 
 /// A scene before a camera: one of its own, or one from where all of it is seen.
 #[derive(Clone, Debug)]
@@ -62,7 +60,7 @@ impl<'a> Still<'a> {
     /// All of a scene in colour, by one of its cameras, or one that sees all of it where it starts; and what could not be read of
     /// what it looks like.
     pub fn in_colour(scene: &'a Scene, camera: Option<usize>) -> (Still<'a>, Vec<Error>) {
-        let (meshes, warnings) = seen_meshes(&scene.model);
+        let (meshes, warnings) = Looks::default().of(&scene.model);
         let solids = Solids::of_scene(&scene.model, &scene.parameters, &meshes);
         (Still::of(scene, camera, solids, false), warnings)
     }
@@ -153,29 +151,4 @@ impl<'a> Still<'a> {
         let is_empty = image.iter().all(|pixel| pixel[3] == 0.0);
         StillPicture::Colour(ColourPicture::of(size, &light), is_empty)
     }
-}
-
-/// What bodies look like where that is not what touches, and what cannot be read of it.
-fn seen_meshes(model: &Model) -> (Vec<SeenMesh>, Vec<Error>) {
-    let mut files = Looks::default();
-    let (mut meshes, mut warnings) = (Vec::new(), Vec::new());
-    let of_world = model.visuals.iter().map(|visual| (None, visual));
-    let of_bodies = model.bodies.iter().enumerate();
-    let of_bodies =
-        of_bodies.flat_map(|(k, body)| body.visuals.iter().map(move |visual| (Some(k), visual)));
-    for (body, visual) in of_world.chain(of_bodies) {
-        match files.parts(visual) {
-            Ok(parts) => meshes.extend(parts.into_iter().map(|(surface, color)| SeenMesh {
-                body,
-                surface,
-                position: visual.position,
-                orientation: visual.orientation,
-                colour: color.or(visual.color),
-            })),
-            Err(error) if warnings.contains(&error) => {}
-            Err(error) => warnings.push(error),
-        }
-    }
-    meshes.retain(|mesh| mesh.colour.is_none_or(|[_, _, _, opacity]| opacity > CLEAR));
-    (meshes, warnings)
 }

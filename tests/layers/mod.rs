@@ -52,7 +52,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
     ),
     ("simulation", &[PHYSICS, "packed"]),
     ("gradient", &["error ad model simulation"]),
-    ("render", &["error packed text ad spatial model dynamics"]),
+    ("render", &["error fnv packed text ad spatial model dynamics"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
     (
         "identify",

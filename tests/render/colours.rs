@@ -198,7 +198,7 @@ fn the_residuals_of_a_frame_have_the_squares_of_all_colours() {
     other.state.q[9] -= 0.015;
     let recorded = ColourPicture::of([40, 30], &colours_before_black(&other));
     let target = RecordedImage::of_colours(&recorded);
-    let fit = ImageFit::in_colour((&scene.model, &scene.parameters), 0, ColourView::All);
+    let fit = ImageFit::in_colour((&scene.model, &scene.parameters), 0, ColourView::All, &[]);
     type D = Dual<f64, 8>;
     let slots = ["b/half_extents/x", "floor/tilt/x", "front/eye/y", "front/fov_y"];
     let slots: Vec<usize> =
@@ -263,4 +263,89 @@ fn the_residuals_of_a_frame_have_the_squares_of_all_colours() {
             assert!((square / sum - 1.0).abs() < 1e-3, "{square} {sum}");
         }
     }
+}
+
+/// A box that is partly in the floor, head-on: its upper edge and the line in which it meets the floor are level, or nearly.
+#[test]
+fn level_edges_and_crossings_move() {
+    let camera = "K = [[100, 0, 24], [0, 100, 18], [0, 0, 1]]\nR = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]\n\
+        t = [0, 0.3, 2]\nsize = [48, 36]";
+    let bodies = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[body]]\nname = 'a'\nmass = 1\n\
+        shape = { box = [0.21, 0.2, 0.17] }\nposition = [0.013, 0, 0.15]\n";
+    let (node, start) = colours(&seen(camera, bodies));
+    for turn in [0.0, 1e-16, 1e-14, 1e-12, 1e-10, 1e-8, -1e-15, -1e-11] {
+        let mut inputs = start.clone();
+        // About y: entries 2 and 6 of the rotation.
+        (inputs[2], inputs[6]) = (turn, -turn);
+        // Where it is, and how high.
+        for k in [9, 10, 11, 12, 14] {
+            let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
+            let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
+            let at = |h: f64| {
+                let mut moved = inputs.clone();
+                moved[k] += h;
+                image(&node, &moved)
+            };
+            let (after, before) = (at(1e-6), at(-1e-6));
+            let off = furthest(&by_hand, |number| (after[number] - before[number]) / 2e-6);
+            assert!(off < 1e-5 * size, "turned by {turn:e}, input {k}: {off:e} of {size:e}");
+            if turn == 0.0 {
+                let unrolled = along(&node, &inputs, k, NodeRule::Unrolled);
+                let off = furthest(&unrolled, |number| by_hand[number]);
+                assert!(off < 1e-9 * size, "input {k}: {off:e} of {size:e}");
+            }
+        }
+    }
+}
+
+/// Derivatives that are found in several passes have one basis, and none are needed.
+#[test]
+fn residuals_of_colours_are_the_same_in_all_passes() {
+    let scene = boxes("size = [40, 30]");
+    let mut other = boxes("size = [40, 30]");
+    other.state.q[0] += 0.02;
+    let target =
+        RecordedImage::of_colours(&ColourPicture::of([40, 30], &colours_before_black(&other)));
+    let fit = ImageFit::in_colour((&scene.model, &scene.parameters), 0, ColourView::All, &[]);
+    // The derivatives of residuals along some directions of all bodies.
+    fn pass<const N: usize>(
+        scene: &Scene,
+        (fit, target): (&ImageFit, &RecordedImage),
+        first: usize,
+    ) -> Vec<Dual<f64, N>> {
+        let mut displacement = vec![Dual::constant(0.0); 2 * scene.model.nv()];
+        for (lane, to) in displacement.iter_mut().skip(first).take(N).enumerate() {
+            *to = Dual::variable(0.0, lane);
+        }
+        let parameters = scene.parameters.cast();
+        let state = scene.state.cast().moved(scene.model.coordinates(), &displacement);
+        let kinematics = Kinematics::new(&scene.model, &parameters, &state);
+        let (mut residuals, mut scratch) = (Vec::new(), ImageFitScratch::default());
+        let compared = (target, Sampling::default(), 0.05);
+        fit.compare(
+            (&scene.model, &parameters),
+            &kinematics,
+            compared,
+            &mut scratch,
+            &mut residuals,
+        );
+        residuals
+    }
+    let whole = pass::<24>(&scene, (&fit, &target), 0);
+    for first in (0..24).step_by(4) {
+        let part = pass::<4>(&scene, (&fit, &target), first);
+        for (own, all) in part.iter().zip(&whole) {
+            assert_eq!(own.value(), all.value());
+            (0..4).for_each(|lane| assert_eq!(own.tangent[lane], all.tangent[first + lane]));
+        }
+    }
+    // Of velocities nothing changes.
+    let still = pass::<4>(&scene, (&fit, &target), 24);
+    assert!(still.iter().all(|r| r.tangent == [0.0; 4] && r.value().is_finite()));
+    // Masks are no colours, and what is nowhere is not seen.
+    let wrong = ImageFit::new((&scene.model, &scene.parameters), 0, &[0]);
+    assert!(pass::<4>(&scene, (&wrong, &target), 0).iter().all(|r| r.value().is_nan()));
+    let mut lost = boxes("size = [40, 30]");
+    lost.state.q[1] = f64::NAN;
+    assert!(pass::<4>(&lost, (&fit, &target), 0).iter().all(|r| r.value().is_nan()));
 }

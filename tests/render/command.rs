@@ -86,7 +86,8 @@ fn a_video_is_made_and_fitted_and_its_scene_looks_the_same() {
     let behind = seen.values[0];
     assert!(seen.values[240 * 640 + 320] != behind);
     assert!(seen.values.iter().filter(|&&pixel| pixel != behind).count() > 640 * 480 / 12);
-    let border = |k: usize| k.is_multiple_of(640) || k % 640 == 639 || k / 640 == 0 || k / 640 == 479;
+    let border =
+        |k: usize| k.is_multiple_of(640) || k % 640 == 639 || k / 640 == 0 || k / 640 == 479;
     assert!((0..640 * 480).all(|k| !border(k) || seen.values[k] == behind));
     refuses(&folder.run(&["render", "blind.toml", "--mask", "-o", "a.png"]), &["has no camera"]);
     // The same by colours, of all of it and before a picture of all else.

@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use super::Mesh;
 use crate::Error;
-use crate::model::{Color, Triangulation, Visual, VisualForm};
+use crate::model::{Color, Model, SeenMesh, Triangulation, Visual, VisualForm};
 
 /// A surface in the frame of a [`Visual`], with the colour that its file gives it.
 pub type Part = (Arc<Triangulation>, Option<Color>);
+
+/// What is less opaque is not seen.
+const CLEAR: f64 = 0.02;
 
 /// Reads the files of looks, each once.
 #[derive(Default)]
@@ -44,5 +47,29 @@ impl Looks {
                 self.read.entry(key).or_insert_with(read).clone()
             }
         }
+    }
+
+    /// What bodies of a model look like where that is not what touches, and what cannot be read of it.
+    pub fn of(&mut self, model: &Model) -> (Vec<SeenMesh>, Vec<Error>) {
+        let (mut meshes, mut warnings) = (Vec::new(), Vec::new());
+        let of_world = model.visuals.iter().map(|visual| (None, visual));
+        let of_bodies = model.bodies.iter().enumerate();
+        let of_bodies = of_bodies
+            .flat_map(|(k, body)| body.visuals.iter().map(move |visual| (Some(k), visual)));
+        for (body, visual) in of_world.chain(of_bodies) {
+            match self.parts(visual) {
+                Ok(parts) => meshes.extend(parts.into_iter().map(|(surface, color)| SeenMesh {
+                    body,
+                    surface,
+                    position: visual.position,
+                    orientation: visual.orientation,
+                    colour: color.or(visual.color),
+                })),
+                Err(error) if warnings.contains(&error) => {}
+                Err(error) => warnings.push(error),
+            }
+        }
+        meshes.retain(|mesh| mesh.colour.is_none_or(|[_, _, _, opacity]| opacity > CLEAR));
+        (meshes, warnings)
     }
 }

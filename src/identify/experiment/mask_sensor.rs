@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::Error;
+use crate::formats::Looks;
 use crate::model::{Model, Parameters};
 use crate::render::{ColourPicture, ColourView, ImageFit, to_linear};
 use crate::table::Table;
@@ -65,7 +66,10 @@ impl MaskSensor {
                 let message = "is a picture of all but the bodies, for compare = \"colour\"";
                 return Err(table.error("background", message));
             }
-            Some(file) => Some(ColourPicture::load(directory.join(file))?),
+            Some(file) => {
+                let read = ColourPicture::load(directory.join(file));
+                Some(read.map_err(|error| table.error("background", error.to_string()))?)
+            }
             None => None,
         };
         if let Some(found) = background.as_ref().map(|picture| picture.size)
@@ -103,11 +107,13 @@ impl MaskSensor {
         let scene = (model, parameters);
         let fit = match (coloured, background) {
             (false, _) => ImageFit::new(scene, index, &bodies),
-            (true, None) => ImageFit::in_colour(scene, index, ColourView::All),
+            (true, None) => {
+                ImageFit::in_colour(scene, index, ColourView::All, &Looks::default().of(model).0)
+            }
             (true, Some(picture)) => {
                 let light = |pixel: &[u8; 3]| pixel.map(|x| to_linear(f64::from(x) / 255.0));
                 let light = picture.values.iter().map(light).collect();
-                ImageFit::in_colour(scene, index, ColourView::Before(bodies, light))
+                ImageFit::in_colour(scene, index, ColourView::Before(bodies, light), &[])
             }
         };
         if !fit.sees() {
