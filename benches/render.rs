@@ -7,7 +7,7 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use nalgebra::Vector3;
 use stiction::Scene;
-use stiction::ad::{self, Dual, LANES, NodeRule, Real, Var, with_node_rule};
+use stiction::ad::{self, Dual, LANES, Node, NodeRule, Real, Var, with_node_rule};
 use stiction::dynamics::Kinematics;
 use stiction::model::Triangulation;
 use stiction::render::{
@@ -75,10 +75,15 @@ fn scene(refinements: usize, x: f64) -> Scene {
     scene
 }
 
-fn image<T: Real>(node: &Silhouette, inputs: &[T]) -> Vec<T> {
-    let mut image = vec![T::zero(); SIZE[0] * SIZE[1]];
+/// What a node gives that has so many numbers a pixel.
+fn drawn<T: Real>(node: &impl Node, inputs: &[T], channels: usize) -> Vec<T> {
+    let mut image = vec![T::zero(); channels * SIZE[0] * SIZE[1]];
     T::call(node, inputs, &mut image, &mut Default::default(), &mut Default::default());
     image
+}
+
+fn image<T: Real>(node: &Silhouette, inputs: &[T]) -> Vec<T> {
+    drawn(node, inputs, 1)
 }
 
 fn masks(c: &mut Criterion) {
@@ -168,9 +173,7 @@ fn colours(c: &mut Criterion) {
 }
 
 fn seen_in_colour<T: Real>(node: &ColourImage, inputs: &[T]) -> Vec<T> {
-    let mut image = vec![T::zero(); 4 * SIZE[0] * SIZE[1]];
-    T::call(node, inputs, &mut image, &mut Default::default(), &mut Default::default());
-    image
+    drawn(node, inputs, 4)
 }
 
 criterion_group!(benches, masks, colours);

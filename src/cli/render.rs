@@ -134,7 +134,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         match (&names, &drawn) {
             (Names::Animation(_), _) => animation.push(drawn.in_colour()),
             (_, StillPicture::Mask(picture)) => write(&files[k], &|to| picture.write_png(to))?,
-            (_, StillPicture::Colour(picture, _)) => write(&files[k], &|to| picture.write_png(to))?,
+            (_, StillPicture::Colour { picture, .. }) => {
+                write(&files[k], &|to| picture.write_png(to))?
+            }
         }
         progress.set(k + 1);
     }

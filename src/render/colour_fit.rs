@@ -3,9 +3,9 @@
 use nalgebra::Vector3;
 
 use super::colour_image::{CHANNELS, ColourImage, ColourInputs, ColourScratch, VisibleFaces};
-use super::fragments::{Fragment, Fragments};
+use super::fragments::Fragment;
 use super::piece::Moving;
-use super::recorded_image::brightness;
+use super::recorded_image::BRIGHTNESS;
 use super::row_table::RowTable;
 use super::shading::{LIGHT, Light, Lit};
 use super::{Silhouette, SilhouetteInputs};
@@ -76,10 +76,9 @@ impl ColourFit {
         let image = Self::node(node);
         let mut seen = vec![T::zero(); CHANNELS * node.size[0] * node.size[1]];
         T::call(&image, &inputs, &mut seen, &mut Default::default(), &mut Default::default());
-        let weights = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|c| brightness(&c));
         let pixel = |(k, pixel): (usize, &[T; CHANNELS])| {
-            let behind = (T::one() - pixel[3]) * brightness(self.behind(k));
-            (0..3).fold(behind, |sum, c| sum + pixel[c] * weights[c])
+            let light = ColourImage::before(pixel, self.behind(k));
+            light[0] * BRIGHTNESS[0] + light[1] * BRIGHTNESS[1] + light[2] * BRIGHTNESS[2]
         };
         seen.as_chunks::<CHANNELS>().0.iter().enumerate().map(pixel).collect()
     }
@@ -98,8 +97,7 @@ impl ColourFit {
         Self::node(node).draw(&inputs, before, seen, scratch);
         image.clear();
         for (k, pixel) in before.as_chunks::<CHANNELS>().0.iter().enumerate() {
-            let behind = self.behind(k);
-            image.extend((0..3).map(|c| pixel[c] + (1.0 - pixel[3]) * behind[c]));
+            image.extend(ColourImage::before(pixel, self.behind(k)));
         }
     }
 
@@ -111,7 +109,7 @@ impl ColourFit {
         (scratch, table): (&mut ColourFitScratch, &mut RowTable),
         numbers: &ImageNumbers,
     ) {
-        let ColourFitScratch { seen, faces, brighter, whole, .. } = scratch;
+        let ColourFitScratch { seen, scratch, faces, brighter, whole, .. } = scratch;
         let ImageNumbers { count, moving, pull_back } = numbers;
         let size = node.size;
         let at = self.inputs(node, places.clone());
@@ -122,13 +120,13 @@ impl ColourFit {
         let none = Vector3::zeros();
         for piece in &seen.pieces {
             let Some(pixel) = piece.pixel(size[0]) else { continue };
+            let Some([r, g, b, covered]) = ColourImage::step(faces, piece) else { continue };
             let Some(slopes) = edges.slopes(piece) else { continue };
             whole.clear();
             whole.resize(*count, 0.0);
             for &(corner, g) in slopes.iter() {
                 pull_back(corner, [&g, &none], whole);
             }
-            let [r, g, b, covered] = ColourImage::step(faces, piece);
             let behind = self.behind(pixel);
             for (c, step) in [r, g, b].into_iter().enumerate() {
                 let step = step - covered * behind[c];
@@ -139,8 +137,7 @@ impl ColourFit {
         brighter.clear();
         brighter.resize(faces.len(), None);
         let triangles = &node.solids.triangles;
-        let mut fragments = Fragments::default();
-        fragments.each((&seen.pieces, &edges), faces.len(), size, |fragment| {
+        scratch.fragments.each((&seen.pieces, &edges), faces.len(), size, |fragment| {
             let Fragment { face, pixel, area } = fragment;
             let face = face as usize;
             let solid = owners[triangles[face][0]];

@@ -16,7 +16,7 @@ use super::visibility::{Sweep, Swept};
 use crate::ad::{Node, Real};
 
 /// Numbers of a pixel: red, green and blue, and how much of it is covered.
-pub(super) const CHANNELS: usize = 4;
+pub const CHANNELS: usize = 4;
 
 /// What a camera sees of some bodies: of each pixel, row by row from above, the mean of red, green and blue over it (linear, black
 /// where no body is) and the share that bodies cover.
@@ -178,24 +178,24 @@ impl ColourImage {
         seen: &mut VisibleFaces,
         scratch: &mut ColourScratch<T>,
     ) {
-        let [corners, _] = at.places.corners(&self.solids);
-        self.decide(&corners, seen, scratch);
-        self.paint(at, seen, &mut scratch.fragments, image);
+        let corners = at.places.corners(&self.solids);
+        self.decide(&corners[0], seen, scratch);
+        self.paint(at, &corners, seen, &mut scratch.fragments, image);
     }
 
-    /// Adds up what is seen.
+    /// Adds up what is seen, with the corners in homogeneous coordinates and in the world.
     fn paint<T: Real>(
         &self,
         at: &ColourInputs<T>,
+        [corners, world]: &[Vec<Vector3<T>>; 2],
         seen: &VisibleFaces,
         fragments: &mut Fragments<T>,
         image: &mut [T],
     ) {
         image.fill(T::zero());
-        let [corners, world] = at.places.corners(&self.solids);
         let mut faces = Vec::new();
-        self.shade(at, &world, &seen.facing, &mut faces);
-        let moving = Moving { edges: &seen.edges, corners: &corners };
+        self.shade(at, world, &seen.facing, &mut faces);
+        let moving = Moving { edges: &seen.edges, corners };
         fragments.each((&seen.pieces, &moving), faces.len(), self.size, |fragment| {
             let pixel = &mut image[CHANNELS * fragment.pixel..][..CHANNELS];
             for (to, colour) in pixel.iter_mut().zip(&faces[fragment.face as usize]) {
@@ -209,14 +209,22 @@ impl ColourImage {
         ColourInputs::read(inputs, self.solids.solids.len())
     }
 
-    /// How much the colour and the coverage to the right of a piece, or below, are more.
-    pub(super) fn step<T: Real>(faces: &[[T; 3]], piece: &Piece) -> [T; CHANNELS] {
+    /// How much the colour and the coverage to the right of a piece, or below, are more; nothing where they are the same, as on
+    /// both sides of edges within flat surfaces.
+    pub(super) fn step<T: Real>(faces: &[[T; 3]], piece: &Piece) -> Option<[T; CHANNELS]> {
         let of = |side: u32| match faces.get(side as usize).filter(|_| side != NOTHING) {
             Some(&[r, g, b]) => [r, g, b, T::one()],
             None => [T::zero(); CHANNELS],
         };
         let [left, right] = piece.sides.map(of);
-        std::array::from_fn(|k| right[k] - left[k])
+        let step: [T; CHANNELS] = std::array::from_fn(|k| right[k] - left[k]);
+        step.iter().any(|x| !x.vanishes()).then_some(step)
+    }
+
+    /// Red, green and blue of a pixel of the image before a background of these, all linear.
+    pub fn before<T: Real>(pixel: &[T; CHANNELS], behind: &[f64; 3]) -> [T; 3] {
+        let left = T::one() - pixel[3];
+        [0, 1, 2].map(|c| pixel[c] + left * behind[c])
     }
 }
 
@@ -242,7 +250,9 @@ impl Node for ColourImage {
         outputs: &[T],
         residual: &mut [T],
     ) {
-        self.paint(&self.read(inputs), solution, &mut Fragments::default(), residual);
+        let at = self.read(inputs);
+        let corners = at.places.corners(&self.solids);
+        self.paint(&at, &corners, solution, &mut Fragments::default(), residual);
         residual.iter_mut().zip(outputs).for_each(|(r, &output)| *r = output - *r);
     }
 
@@ -274,13 +284,12 @@ impl Node for ColourImage {
         let moving = Moving { edges: &solution.edges, corners: &factor.image };
         for piece in &solution.pieces {
             let Some(pixel) = piece.pixel(self.size[0]) else { continue };
+            let Some(step) = Self::step(&faces, piece) else { continue };
             let Some(slopes) = moving.slopes(piece) else { continue };
             let zero = T::zero();
             let area = slopes.iter().fold(zero, |sum, (corner, g)| sum + g.dot(&moved[*corner]));
             let target = &mut output_tangents[CHANNELS * pixel..][..CHANNELS];
-            for (to, step) in target.iter_mut().zip(Self::step(&faces, piece)) {
-                *to += step * area;
-            }
+            target.iter_mut().zip(step).for_each(|(to, step)| *to += step * area);
         }
         let mut changes = vec![[T::zero(); 3]; faces.len()];
         for (k, solid) in self.solids.solids.iter().enumerate() {
@@ -325,8 +334,8 @@ impl Node for ColourImage {
         let mut of_image = vec![Vector3::<T>::zeros(); factor.image.len()];
         for piece in &solution.pieces {
             let Some(pixel) = piece.pixel(self.size[0]) else { continue };
+            let Some(step) = Self::step(&faces, piece) else { continue };
             let Some(slopes) = moving.slopes(piece) else { continue };
-            let step = Self::step(&faces, piece);
             let own = &output_adjoints[CHANNELS * pixel..][..CHANNELS];
             let weight = own.iter().zip(step).fold(T::zero(), |sum, (a, s)| sum + *a * s);
             slopes.iter().for_each(|(corner, g)| of_image[*corner] += g * weight);

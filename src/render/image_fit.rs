@@ -26,13 +26,16 @@ use crate::model::{Model, Parameters, SeenMesh};
 /// What a camera sees of some bodies, to be compared with recorded images.
 #[derive(Clone, Debug)]
 pub struct ImageFit {
-    pub(super) silhouette: Silhouette,
+    silhouette: Silhouette,
     /// What is seen in colour, where that is compared.
     colour: Option<ColourFit>,
     camera: usize,
     /// How many bodies there are, and of each solid its place among these.
     bodies: usize,
     owners: Vec<usize>,
+    /// The numbers that an image is a function of and that can change: all of masks, of which few pixels do; of colours none of the
+    /// poses of what is fixed to the world. It is one answer for all derivatives of a frame: their residuals have one basis.
+    changing: Vec<usize>,
 }
 
 /// What colours are compared of.
@@ -53,14 +56,12 @@ const SOLID: usize = 6;
 pub struct ImageFitScratch {
     borders: Borders,
     scratch: SilhouetteScratch,
-    pub(super) colours: ColourFitScratch,
+    colours: ColourFitScratch,
     /// One number a pixel of a mask, three of colours.
-    pub(super) image: Vec<f64>,
+    image: Vec<f64>,
     /// Those of its pixels in rows in which anything is seen or was recorded.
     within: Range<usize>,
-    pub(super) table: RowTable,
-    /// The numbers that an image is a function of and that change.
-    pub(super) moving: Vec<usize>,
+    table: RowTable,
     /// Samples: residuals, and of those that have derivatives these, number by number.
     samples: Vec<f64>,
     slopes: Vec<f64>,
@@ -102,18 +103,28 @@ impl ImageFit {
     }
 
     fn of(solids: Solids, colour: Option<ColourFit>, (model, camera): (&Model, usize)) -> ImageFit {
+        let solids = Arc::new(solids);
         let leaders = solids.leaders();
         let mut seen = leaders.clone();
         seen.sort_unstable();
         seen.dedup();
         let place = |leader: &usize| seen.iter().position(|other| other == leader).unwrap_or(0);
-        ImageFit {
+        let moves = |leader: &usize| match solids.solids[*leader].body {
+            Some(body) => model.bodies[body].tree.is_some(),
+            None => solids.solids[*leader].is_boundless(),
+        };
+        let mut fit = ImageFit {
             camera,
-            colour,
             bodies: seen.len(),
             owners: leaders.iter().map(place).collect(),
-            silhouette: Silhouette { solids: Arc::new(solids), size: model.cameras[camera].size },
-        }
+            changing: Vec::new(),
+            silhouette: Silhouette { solids: solids.clone(), size: model.cameras[camera].size },
+            colour,
+        };
+        let poses = POSE * fit.bodies;
+        let can_change = |&k: &usize| !fit.is_coloured() || k >= poses || moves(&seen[k / POSE]);
+        fit.changing = (0..fit.columns()).filter(can_change).collect();
+        fit
     }
 
     /// What it looks at and from where, to be told from others by.
@@ -169,20 +180,6 @@ impl ImageFit {
         image
     }
 
-    /// Whether a number that an image is a function of can change: all of masks, of which few pixels do; of colours none of the
-    /// poses of what is fixed to the world. It is one answer for all derivatives of a frame: their residuals have one basis.
-    fn can_change(&self, model: &Model, k: usize) -> bool {
-        if !self.is_coloured() || k >= POSE * self.bodies {
-            return true;
-        }
-        let solids = &self.silhouette.solids.solids;
-        let own = self.owners.iter().position(|&owner| owner == k / POSE);
-        own.is_none_or(|solid| match solids[solid].body {
-            Some(body) => model.bodies[body].tree.is_some(),
-            None => solids[solid].is_boundless(),
-        })
-    }
-
     /// How many numbers an image is a function of: poses, sizes and places of shapes, the camera.
     fn columns(&self) -> usize {
         POSE * self.bodies + SOLID * self.owners.len() + PINHOLE
@@ -213,11 +210,8 @@ impl ImageFit {
         let values = value(&at);
         let columns = self.columns();
         let moved = self.moved(&at, &values);
-        scratch.moving.clear();
-        scratch.moving.extend((0..columns).filter(|&k| self.can_change(model, k)));
         let same = target.is_coloured() == self.is_coloured() && target.size == self.size();
-        let finite = at.flat().iter().all(|x| x.value().is_finite());
-        if !(same && finite) {
+        if !(same && values.is_finite()) {
             residuals.resize(residuals.len() + columns + 1, T::constant(f64::NAN));
             return;
         }
@@ -231,11 +225,11 @@ impl ImageFit {
             return;
         }
         self.sample(Some(&values), sampling, scratch);
-        let ImageFitScratch { samples, slopes, moving, .. } = scratch;
-        let unused = columns - moving.len();
+        let ImageFitScratch { samples, slopes, .. } = scratch;
+        let unused = columns - self.changing.len();
         residuals.resize(residuals.len() + unused, T::zero());
-        let moved: Vec<T> = moving.iter().map(|&k| moved[k]).collect();
-        let columns = moving.len();
+        let moved: Vec<T> = self.changing.iter().map(|&k| moved[k]).collect();
+        let columns = self.changing.len();
         let count = slopes.len() / columns.max(1);
         samples.iter_mut().for_each(|r| *r /= noise);
         slopes.iter_mut().for_each(|x| *x /= noise);
@@ -341,7 +335,7 @@ impl ImageFit {
     ) {
         let size = self.silhouette.size;
         let channels = self.channels();
-        let columns = if at.is_some() { scratch.moving.len() } else { 0 };
+        let columns = if at.is_some() { self.changing.len() } else { 0 };
         scratch.table.clear(0, columns);
         scratch.slopes.clear();
         if let Some(at) = at {
@@ -409,15 +403,14 @@ impl ImageFit {
 
     /// Finds the derivatives of all numbers of the image that have any.
     fn differentiate(&self, at: &SilhouetteInputs<f64>, scratch: &mut ImageFitScratch) {
-        let columns = scratch.moving.len();
-        scratch.table.clear(scratch.image.len(), columns);
+        scratch.table.clear(scratch.image.len(), self.changing.len());
         let [corners, world] = at.corners(&self.silhouette.solids);
         let owners = self.silhouette.solids.owners();
-        let ImageFitScratch { borders, table, moving, colours, .. } = scratch;
+        let ImageFitScratch { borders, table, colours, .. } = scratch;
         if let Some(colour) = &self.colour {
             let numbers = ImageNumbers {
                 count: self.columns(),
-                moving,
+                moving: &self.changing,
                 pull_back: &|corner, adjoints, row| {
                     self.pull_back(at, (owners[corner], corner), &world[corner], adjoints, row);
                 },

@@ -63,7 +63,9 @@ impl RecordedImage {
         let unit = |x: f64| (x * 65535.0).round() as u16;
         let light =
             picture.values.iter().map(|pixel| pixel.map(|x| to_linear(f64::from(x) / 255.0)));
-        let values = light.clone().map(|pixel| unit(brightness(&pixel))).collect();
+        let bright =
+            |pixel: &[f64; 3]| pixel.iter().zip(BRIGHTNESS).map(|(x, part)| x * part).sum();
+        let values = light.clone().map(|pixel| unit(bright(&pixel))).collect();
         let mut image = RecordedImage::of(&Picture { size: picture.size, values });
         image.colours = light.flatten().map(unit).collect();
         image
@@ -143,9 +145,7 @@ impl RecordedImage {
     }
 }
 
-/// How bright light is (ITU-R BT.709).
-pub(super) fn brightness([r, g, b]: &[f64; 3]) -> f64 {
-    0.2126 * r + 0.7152 * g + 0.0722 * b
-}
+/// What red, green and blue count in how bright light is (ITU-R BT.709).
+pub(super) const BRIGHTNESS: [f64; 3] = [0.2126, 0.7152, 0.0722];
 
 packed!(RecordedImage { size, spans, first_row, values, borders, colours });

@@ -36,6 +36,17 @@ pub struct SilhouetteInputs<T> {
     pub(super) pinhole: Pinhole<T>,
 }
 
+impl SilhouetteInputs<f64> {
+    /// Whether all are numbers.
+    pub(super) fn is_finite(&self) -> bool {
+        let solids = self.placed.iter().flat_map(|placed| {
+            let vectors = [&placed.position, &placed.size, &placed.offset].into_iter().flatten();
+            vectors.chain(placed.rotation.iter())
+        });
+        solids.chain(&self.pinhole.flat()).all(|x| x.is_finite())
+    }
+}
+
 impl<T: Real> SilhouetteInputs<T> {
     /// Of a scene where its bodies are.
     pub fn new(

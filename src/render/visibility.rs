@@ -345,7 +345,8 @@ impl Sweep {
         seen
     }
 
-    /// The face that is nearest in the middle of some corners, or that is known to be, and one that is nearer at one of these, if there is any.
+    /// The face that is nearest in the middle of some corners, or that is known to be, and one that is nearer at one of these, if
+    /// there is any.
     fn nearest(&self, corners: &[[f64; 2]; 4], known: Option<u32>) -> (u32, Option<u32>) {
         let sum = |k: usize| 0.25 * corners.iter().map(|corner| corner[k]).sum::<f64>();
         let middle = [sum(0), sum(1)];

@@ -21,21 +21,33 @@ const USUAL_SIZE: [usize; 2] = [640, 480];
 pub struct Still<'a> {
     model: &'a Model,
     parameters: &'a Parameters<f64>,
-    state: &'a State<f64>,
     solids: Arc<Solids>,
-    camera: Option<usize>,
-    usual: Option<Pinhole<f64>>,
+    viewpoint: Viewpoint,
     lighting: Lighting,
     mask: bool,
 }
 
-/// A picture; of one in colour whether nothing is seen in it.
+/// From where it is seen.
+#[derive(Clone, Copy, Debug)]
+enum Viewpoint {
+    /// A camera of the scene.
+    Camera(usize),
+    /// A camera that sees all of it.
+    Usual(Pinhole<f64>),
+}
+
+/// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StillPicture {
     /// How much of each pixel is covered.
     Mask(Picture),
     /// Its colours.
-    Colour(ColourPicture, bool),
+    Colour {
+        /// The picture.
+        picture: ColourPicture,
+        /// Whether nothing is seen in it.
+        is_empty: bool,
+    },
 }
 
 impl StillPicture {
@@ -43,7 +55,7 @@ impl StillPicture {
     pub fn is_empty(&self) -> bool {
         match self {
             StillPicture::Mask(picture) => picture.values.iter().all(|&x| x == 0),
-            StillPicture::Colour(_, is_empty) => *is_empty,
+            StillPicture::Colour { is_empty, .. } => *is_empty,
         }
     }
 
@@ -51,7 +63,7 @@ impl StillPicture {
     pub fn in_colour(self) -> ColourPicture {
         match self {
             StillPicture::Mask(picture) => picture.in_colour(),
-            StillPicture::Colour(picture, _) => picture,
+            StillPicture::Colour { picture, .. } => picture,
         }
     }
 }
@@ -72,22 +84,21 @@ impl<'a> Still<'a> {
     }
 
     fn of(scene: &'a Scene, camera: Option<usize>, solids: Solids, mask: bool) -> Still<'a> {
+        let usual = Viewpoint::Usual(Pinhole::around([[-0.5; 3], [0.5; 3]], USUAL_SIZE));
         let still = Still {
             model: &scene.model,
             parameters: &scene.parameters,
-            state: &scene.state,
             solids: Arc::new(solids),
-            camera,
-            usual: None,
+            viewpoint: camera.map_or(usual, Viewpoint::Camera),
             lighting: scene.model.light.unwrap_or_default(),
             mask,
         };
-        still.clone().framing([still.state])
+        still.framing([&scene.state])
     }
 
     /// The same by a camera that sees all of it in all of these states, if it is none of the scene.
     pub fn framing<'b>(mut self, states: impl IntoIterator<Item = &'b State<f64>>) -> Still<'a> {
-        if self.camera.is_some() {
+        if matches!(self.viewpoint, Viewpoint::Camera(_)) {
             return self;
         }
         let at = (self.model, self.parameters);
@@ -100,10 +111,9 @@ impl<'a> Still<'a> {
                 }
             }
         }
-        if low[0] > high[0] {
-            (low, high) = ([-0.5; 3], [0.5; 3]);
+        if low[0] <= high[0] {
+            self.viewpoint = Viewpoint::Usual(Pinhole::around([low, high], USUAL_SIZE));
         }
-        self.usual = Some(Pinhole::around([low, high], USUAL_SIZE));
         self
     }
 
@@ -114,16 +124,19 @@ impl<'a> Still<'a> {
 
     /// Width and height of its pictures, px.
     pub fn size(&self) -> [usize; 2] {
-        self.camera.map_or(USUAL_SIZE, |camera| self.model.cameras[camera].size)
+        match self.viewpoint {
+            Viewpoint::Camera(camera) => self.model.cameras[camera].size,
+            Viewpoint::Usual(_) => USUAL_SIZE,
+        }
     }
 
     /// What is seen with these parameters in a state.
     pub fn draw(&self, parameters: &Parameters<f64>, state: &State<f64>) -> StillPicture {
         let at = (self.model, parameters);
         let kinematics = Kinematics::new(at.0, at.1, state);
-        let pinhole = match (self.camera, self.usual) {
-            (None, Some(usual)) => usual,
-            (camera, _) => Pinhole::of(at.0, at.1, &kinematics, camera.unwrap_or(0)),
+        let pinhole = match self.viewpoint {
+            Viewpoint::Camera(camera) => Pinhole::of(at.0, at.1, &kinematics, camera),
+            Viewpoint::Usual(usual) => usual,
         };
         let (solids, size) = (self.solids.clone(), self.size());
         let places = SilhouetteInputs::seen_from(&solids, at, &kinematics, pinhole);
@@ -143,12 +156,10 @@ impl<'a> Still<'a> {
         f64::call(&ColourImage { solids, size }, &inputs, &mut image, seen, scratch);
         let image = image.as_chunks::<4>().0;
         let [red, green, blue, _] = self.lighting.background.map(to_linear);
-        let pixel = |[r, g, b, covered]: &[f64; 4]| {
-            let left = 1.0 - covered;
-            [r + left * red, g + left * green, b + left * blue]
-        };
-        let light: Vec<[f64; 3]> = image.iter().map(pixel).collect();
+        let behind = [red, green, blue];
+        let light: Vec<[f64; 3]> =
+            image.iter().map(|pixel| ColourImage::before(pixel, &behind)).collect();
         let is_empty = image.iter().all(|pixel| pixel[3] == 0.0);
-        StillPicture::Colour(ColourPicture::of(size, &light), is_empty)
+        StillPicture::Colour { picture: ColourPicture::of(size, &light), is_empty }
     }
 }

@@ -172,7 +172,7 @@ fn lights_are_refused_with_their_place() {
         ("direct = 1.5", "must be from 0 to 1"),
         ("ambient = -0.1", "must be from 0 to 1"),
         ("color = 'blue'", "must be \"#rrggbb\""),
-        ("colour = '#000000'", "colour"),
+        ("colour = '#000000'", "light.colour: is not a field here"),
     ] {
         let error = scene(light).unwrap_err().to_string();
         assert!(error.contains("scene.toml:4") && error.contains(says), "{error}");

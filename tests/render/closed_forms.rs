@@ -1,7 +1,6 @@
 //! Areas that are known otherwise.
 
 use approx::assert_abs_diff_eq;
-
 use stiction::render::ColourImage;
 
 use super::{image, mask, seen, silhouette, turned};
@@ -195,7 +194,7 @@ fn any_camera_sees_shares_from_0_to_1() {
         // What is visible in front of each other covers the same, whatever passes through what.
         inputs.extend([1.0, 0.5, 0.25].repeat(3));
         inputs.extend([0.4, 0.8, -1.0, 0.5, 0.5]);
-        let seen = super::colours::image(&coloured, &inputs);
+        let seen = image(&coloured, &inputs);
         for (pixel, (own, &x)) in seen.as_chunks::<4>().0.iter().zip(&covered).enumerate() {
             assert!((own[3] - x).abs() < 1e-9, "case {case}, pixel {pixel}: {own:?} {x}");
             let shares = [own[0], 2.0 * own[1], 4.0 * own[2]];

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
 use stiction::Scene;
-use stiction::ad::{self, Dual, NodeRule, Real, Var, with_node_rule};
+use stiction::ad::{Dual, NodeRule, Real};
 use stiction::dynamics::Kinematics;
+use stiction::model::{SeenMesh, Triangulation};
 use stiction::render::{
     ColourImage, ColourInputs, ColourPicture, ColourView, ImageFit, ImageFitScratch, Light,
     RecordedImage, Sampling, SilhouetteInputs, Solids, to_linear,
 };
 
-use super::{furthest, mask, seen, turned};
+use super::{agrees, furthest, image, is_transpose, mask, seen, step, turned};
 use crate::random::Random;
 
 /// Boxes that hide and pass through each other, on a floor that one of them is partly in.
@@ -44,12 +45,6 @@ fn colours(scene: &Scene) -> (ColourImage, Vec<f64>) {
         light: Light::of(&scene.model.light.unwrap_or_default()),
     };
     (ColourImage { solids, size: scene.model.cameras[0].size }, inputs.flat())
-}
-
-pub(super) fn image<T: Real>(node: &ColourImage, inputs: &[T]) -> Vec<T> {
-    let mut image = vec![T::zero(); 4 * node.size[0] * node.size[1]];
-    T::call(node, inputs, &mut image, &mut Default::default(), &mut Default::default());
-    image
 }
 
 /// Red, green and blue of all pixels of a scene before a black background.
@@ -128,54 +123,19 @@ fn boxes_are_seen_as_rays_see_them() {
     assert!(rms < 1e-3 && most < 1e-2, "rms {rms:e}, most {most:e}");
 }
 
-/// The derivative of all numbers in input `k`.
-fn along(node: &ColourImage, inputs: &[f64], k: usize, rule: NodeRule) -> Vec<f64> {
-    with_node_rule(rule, || {
-        let place = |i: usize| if i == k { 0 } else { usize::MAX };
-        let x: Vec<Dual<f64, 1>> =
-            inputs.iter().enumerate().map(|(i, &x)| Dual::variable(x, place(i))).collect();
-        image(node, &x).iter().map(|number| number.tangent[0]).collect()
-    })
-}
-
 #[test]
 fn duals_through_the_pieces_and_differences_agree_with_the_derivative_by_hand() {
     let (node, inputs) = colours(&boxes("size = [48, 36]"));
     for k in 0..inputs.len() {
-        let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
-        let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
-        let unrolled = along(&node, &inputs, k, NodeRule::Unrolled);
-        let off = furthest(&unrolled, |number| by_hand[number]);
-        assert!(off < 1e-9 * size, "input {k}: {off:e} of {size:e}");
-        let h = 1e-6 / (1.0 + size / 1e3);
-        let at = |h: f64| {
-            let mut moved = inputs.clone();
-            moved[k] += h;
-            image(&node, &moved)
-        };
-        let (after, before) = (at(h), at(-h));
-        let off = furthest(&by_hand, |number| (after[number] - before[number]) / (2.0 * h));
-        assert!(off < 1e-5 * size, "input {k}: {off:e} of {size:e}");
+        agrees(&node, &inputs, k, step, Some((NodeRule::Unrolled, 1e-9)));
     }
 }
 
 #[test]
 fn the_adjoint_of_colours_is_the_transpose() {
     let (node, inputs) = colours(&boxes("size = [48, 36]"));
-    let mut random = Random(3);
-    let weights: Vec<f64> = (0..4 * 48 * 36).map(|_| random.uniform(-1.0, 1.0)).collect();
-    let (_, adjoint) = ad::vjp(|x: &[Var]| image(&node, x), &inputs, |_| weights.clone()).unwrap();
-    for (k, &found) in adjoint.iter().enumerate() {
-        let column = along(&node, &inputs, k, NodeRule::ByJvp);
-        let expected: f64 = column.iter().zip(&weights).map(|(a, b)| a * b).sum();
-        let size: f64 = column.iter().zip(&weights).map(|(a, b)| (a * b).abs()).sum();
-        // The floor, the last of five, is seen as far as 10 km: what its rotation moves by that cancels.
-        let least = if (72..90).contains(&k) { 1e4 } else { 1.0 };
-        assert!(
-            (found - expected).abs() <= 1e-12 * size.max(least),
-            "input {k}: {found} {expected}"
-        );
-    }
+    // The floor, the last of five, is seen as far as 10 km: what its rotation moves by that cancels.
+    is_transpose(&node, &inputs, |k| if (72..90).contains(&k) { 1e4 } else { 1.0 });
 }
 
 /// What covers a pixel is what the mask says, of round bodies too.
@@ -279,22 +239,116 @@ fn level_edges_and_crossings_move() {
         (inputs[2], inputs[6]) = (turn, -turn);
         // Where it is, and how high.
         for k in [9, 10, 11, 12, 14] {
-            let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
-            let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
-            let at = |h: f64| {
-                let mut moved = inputs.clone();
-                moved[k] += h;
-                image(&node, &moved)
-            };
-            let (after, before) = (at(1e-6), at(-1e-6));
-            let off = furthest(&by_hand, |number| (after[number] - before[number]) / 2e-6);
-            assert!(off < 1e-5 * size, "turned by {turn:e}, input {k}: {off:e} of {size:e}");
-            if turn == 0.0 {
-                let unrolled = along(&node, &inputs, k, NodeRule::Unrolled);
-                let off = furthest(&unrolled, |number| by_hand[number]);
-                assert!(off < 1e-9 * size, "input {k}: {off:e} of {size:e}");
-            }
+            let unrolled = (turn == 0.0).then_some((NodeRule::Unrolled, 1e-9));
+            agrees(&node, &inputs, k, |_| 1e-6, unrolled);
         }
+    }
+}
+
+/// What is only seen is drawn as the same box that is a shape, wherever it stands on its body.
+#[test]
+fn meshes_that_are_seen_stand_where_they_are_on_their_body() {
+    let camera = "eye = [0.3, -1.2, 0.75]\ntarget = [0, 0, 0.08]\nfov_y_deg = 30\nsize = [48, 36]";
+    let (pose, on_body) = (turned([0.9, 0.1, 0.3, 0.2]), turned([0.5, -0.4, 0.1, 0.6]));
+    let body = |shape: &str| {
+        format!(
+            "[[body]]\nname = 'a'\nmass = 1\ninertia = 0.01\nposition = [0.02, 0.03, 0.1]\n{pose}\n{shape}"
+        )
+    };
+    let shape = format!(
+        "[[body.shape]]\nbox = [0.1, 0.06, 0.04]\nposition = [0.03, -0.02, 0.05]\n{on_body}"
+    );
+    let (shown, inputs) = colours(&seen(camera, &body(&shape)));
+    let scene = seen(camera, &body(""));
+    let corner = |k: usize| {
+        let sign = |axis: usize| if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
+        Vector3::new(0.1 * sign(0), 0.06 * sign(1), 0.04 * sign(2))
+    };
+    let sides =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let surface = Triangulation {
+        vertices: (0..8).map(corner).collect(),
+        triangles: sides.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
+    };
+    let wxyz: [f64; 4] = {
+        let q = [0.5, -0.4, 0.1, 0.6_f64];
+        let size = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+        q.map(|x| x / size)
+    };
+    let mesh = SeenMesh {
+        body: Some(0),
+        surface: Arc::new(surface),
+        colour: None,
+        position: [0.03, -0.02, 0.05],
+        orientation: wxyz,
+    };
+    let at = (&scene.model, &scene.parameters);
+    let solids = Arc::new(Solids::of_scene(at.0, at.1, &[mesh]));
+    let kinematics = Kinematics::new(at.0, at.1, &scene.state);
+    let places = SilhouetteInputs::new(&solids, at, &kinematics, 0);
+    let known = ColourInputs { places, colours: vec![[0.2, 0.5, 0.7]], light: Light::default() };
+    let node = ColourImage { solids, size: [48, 36] };
+    let found = image(&node, &known.flat());
+    let mut expected = inputs.clone();
+    let at = expected.len() - 8;
+    expected[at..].copy_from_slice(&known.flat()[known.flat().len() - 8..]);
+    let expected = image(&shown, &expected);
+    assert!(expected.iter().sum::<f64>() > 40.0, "it is seen");
+    assert!(furthest(&found, |number| expected[number]) < 1e-12);
+}
+
+/// The inside of an open surface is seen too, as bright as its other side is turned, and moves.
+#[test]
+fn open_surfaces_are_seen_from_behind() {
+    let scene = seen(
+        "eye = [0.2, -1.2, 0.4]\ntarget = [0, 0, 0]\nfov_y_deg = 30\nsize = [32, 24]",
+        "[[body]]\nname = 'a'\nmass = 1\ninertia = 0.01",
+    );
+    let corners = [[-0.1, 0.02, -0.1], [0.12, 0.0, -0.09], [0.1, -0.03, 0.11], [-0.11, 0.01, 0.1]];
+    let drawn = |triangles: Vec<[usize; 3]>| {
+        let vertices = corners.iter().map(|&corner| Vector3::from(corner)).collect();
+        let mesh = SeenMesh {
+            body: Some(0),
+            surface: Arc::new(Triangulation { vertices, triangles }),
+            colour: None,
+            position: [0.0; 3],
+            orientation: [1.0, 0.0, 0.0, 0.0],
+        };
+        let at = (&scene.model, &scene.parameters);
+        let solids = Arc::new(Solids::of_scene(at.0, at.1, &[mesh]));
+        let kinematics = Kinematics::new(at.0, at.1, &scene.state);
+        let inputs = ColourInputs {
+            places: SilhouetteInputs::new(&solids, at, &kinematics, 0),
+            colours: solids.colours(),
+            light: Light::default(),
+        };
+        (ColourImage { solids, size: [32, 24] }, inputs.flat())
+    };
+    let front = drawn(vec![[0, 1, 2], [0, 2, 3]]);
+    let behind = drawn(vec![[0, 2, 1], [0, 3, 2]]);
+    let (seen, other) = (image(&front.0, &front.1), image(&behind.0, &behind.1));
+    assert!(seen.iter().sum::<f64>() > 50.0, "it is seen");
+    assert!(furthest(&seen, |number| other[number]) < 1e-12);
+    for k in 0..behind.1.len() {
+        agrees(&behind.0, &behind.1, k, step, Some((NodeRule::Unrolled, 1e-9)));
+    }
+}
+
+/// The brightness that reports show is that of the picture before its background.
+#[test]
+fn the_brightness_of_a_fit_is_that_of_its_colours() {
+    let scene = boxes("size = [40, 30]\n[light]\ncolor = '#3050a0'");
+    let at = (&scene.model, &scene.parameters);
+    let fit = ImageFit::in_colour(at, 0, ColourView::All, &[]);
+    let kinematics = Kinematics::new(at.0, at.1, &scene.state);
+    let found: Vec<f64> = fit.image(at, &kinematics);
+    let (node, inputs) = colours(&scene);
+    let behind = [0x30, 0x50, 0xa0].map(|x| to_linear(f64::from(x) / 255.0));
+    for (pixel, seen) in image(&node, &inputs).as_chunks::<4>().0.iter().enumerate() {
+        // Rec. 709.
+        let of = [0.2126, 0.7152, 0.0722];
+        let light: f64 = (0..3).map(|c| of[c] * (seen[c] + (1.0 - seen[3]) * behind[c])).sum();
+        assert!((found[pixel] - light).abs() < 1e-12, "pixel {pixel}: {} {light}", found[pixel]);
     }
 }
 

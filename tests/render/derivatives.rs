@@ -1,12 +1,11 @@
 //! The derivative of coverage in all ways.
 
 use stiction::Scene;
-use stiction::ad::{self, Dual, NodeRule, Real, Var, with_node_rule};
+use stiction::ad::{Dual, NodeRule, Real};
 use stiction::dynamics::Kinematics;
-use stiction::render::{ImageFit, ImageFitScratch, Picture, RecordedImage, Sampling, Silhouette};
+use stiction::render::{ImageFit, ImageFitScratch, Picture, RecordedImage, Sampling};
 
-use super::{furthest, image, mask, seen, silhouette, turned};
-use crate::random::Random;
+use super::{agrees, along, furthest, image, is_transpose, mask, seen, silhouette, step, turned};
 
 /// Three bodies that hide parts of each other, of all kinds of shapes.
 pub(super) fn crowd(size: &str) -> Scene {
@@ -23,34 +22,11 @@ pub(super) fn crowd(size: &str) -> Scene {
     seen(&camera, &bodies)
 }
 
-/// The derivative of all pixels in input `k`.
-fn along(node: &Silhouette, inputs: &[f64], k: usize, rule: NodeRule) -> Vec<f64> {
-    with_node_rule(rule, || {
-        let place = |i: usize| if i == k { 0 } else { usize::MAX };
-        let x: Vec<Dual<f64, 1>> =
-            inputs.iter().enumerate().map(|(i, &x)| Dual::variable(x, place(i))).collect();
-        image(node, &x).iter().map(|pixel| pixel.tangent[0]).collect()
-    })
-}
-
 #[test]
 fn duals_through_the_pieces_and_differences_agree_with_the_derivative_by_hand() {
     let (node, inputs) = silhouette(&crowd("size = [64, 64]"));
     for k in 0..inputs.len() {
-        let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
-        let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
-        let unrolled = along(&node, &inputs, k, NodeRule::Unrolled);
-        let off = furthest(&unrolled, |pixel| by_hand[pixel]);
-        assert!(off < 1e-10 * size, "input {k}: {off:e} of {size:e}");
-        let h = 1e-6 / (1.0 + size / 1e3);
-        let at = |h: f64| {
-            let mut moved = inputs.clone();
-            moved[k] += h;
-            image(&node, &moved)
-        };
-        let (after, before) = (at(h), at(-h));
-        let off = furthest(&by_hand, |pixel| (after[pixel] - before[pixel]) / (2.0 * h));
-        assert!(off < 1e-5 * size, "input {k}: {off:e} of {size:e}");
+        agrees(&node, &inputs, k, step, Some((NodeRule::Unrolled, 1e-10)));
     }
 }
 
@@ -59,26 +35,14 @@ fn duals_through_the_pieces_and_differences_agree_with_the_derivative_by_hand() 
 fn duals_through_the_residual_agree_with_the_derivative_by_hand() {
     let (node, inputs) = silhouette(&crowd("size = [8, 8]"));
     for k in 0..inputs.len() {
-        let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
-        let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
-        let by_residual = along(&node, &inputs, k, NodeRule::ByResidual);
-        let off = furthest(&by_residual, |pixel| by_hand[pixel]);
-        assert!(off < 1e-10 * size, "input {k}: {off:e} of {size:e}");
+        agrees(&node, &inputs, k, step, Some((NodeRule::ByResidual, 1e-10)));
     }
 }
 
 #[test]
 fn the_adjoint_is_the_transpose() {
     let (node, inputs) = silhouette(&crowd("size = [48, 48]"));
-    let mut random = Random(3);
-    let weights: Vec<f64> = (0..48 * 48).map(|_| random.uniform(-1.0, 1.0)).collect();
-    let (_, adjoint) = ad::vjp(|x: &[Var]| image(&node, x), &inputs, |_| weights.clone()).unwrap();
-    for (k, &found) in adjoint.iter().enumerate() {
-        let column = along(&node, &inputs, k, NodeRule::ByJvp);
-        let expected: f64 = column.iter().zip(&weights).map(|(a, b)| a * b).sum();
-        let size: f64 = column.iter().zip(&weights).map(|(a, b)| (a * b).abs()).sum::<f64>();
-        assert!((found - expected).abs() <= 1e-12 * size.max(1.0), "input {k}: {found} {expected}");
-    }
+    is_transpose(&node, &inputs, |_| 1.0);
 }
 
 /// Edges that lie along rows of pixels have a derivative too.
@@ -96,18 +60,7 @@ fn level_edges_move() {
     let (node, inputs) = silhouette(&scene);
     // Where they are and how wide: they have no height to speak of.
     for k in (9..14).chain(27..32) {
-        let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
-        let at = |h: f64| {
-            let mut moved = inputs.clone();
-            moved[k] += h;
-            image(&node, &moved)
-        };
-        let (after, before) = (at(1e-7), at(-1e-7));
-        let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
-        let off = furthest(&by_hand, |pixel| (after[pixel] - before[pixel]) / 2e-7);
-        assert!(off < 1e-5 * size, "input {k}: {off:e} of {size:e}");
-        let unrolled = along(&node, &inputs, k, NodeRule::Unrolled);
-        assert!(furthest(&by_hand, |pixel| unrolled[pixel]) < 1e-9 * size, "input {k}");
+        agrees(&node, &inputs, k, |_| 1e-7, Some((NodeRule::Unrolled, 1e-9)));
     }
 }
 

@@ -13,9 +13,11 @@ mod pictures;
 use std::sync::Arc;
 
 use stiction::Scene;
-use stiction::ad::Real;
+use stiction::ad::{self, Dual, Node, NodeRule, Real, Var, with_node_rule};
 use stiction::dynamics::Kinematics;
-use stiction::render::{Silhouette, SilhouetteInputs, Solids};
+use stiction::render::{ColourImage, Silhouette, SilhouetteInputs, Solids};
+
+use crate::random::Random;
 
 /// A scene of these bodies that pass through each other, seen by a camera.
 fn seen(camera: &str, bodies: &str) -> Scene {
@@ -41,11 +43,85 @@ fn furthest(a: &[f64], b: impl Fn(usize) -> f64) -> f64 {
     a.iter().enumerate().map(|(k, a)| (a - b(k)).abs()).fold(0.0, f64::max)
 }
 
+/// Nodes that give an image.
+trait Drawn: Node {
+    /// How many numbers an image has.
+    fn numbers(&self) -> usize;
+}
+
+impl Drawn for Silhouette {
+    fn numbers(&self) -> usize {
+        self.size[0] * self.size[1]
+    }
+}
+
+impl Drawn for ColourImage {
+    fn numbers(&self) -> usize {
+        4 * self.size[0] * self.size[1]
+    }
+}
+
 /// What the node gives.
-fn image<T: Real>(node: &Silhouette, inputs: &[T]) -> Vec<T> {
-    let mut image = vec![T::zero(); node.size[0] * node.size[1]];
+fn image<T: Real, N: Drawn>(node: &N, inputs: &[T]) -> Vec<T> {
+    let mut image = vec![T::zero(); node.numbers()];
     T::call(node, inputs, &mut image, &mut Default::default(), &mut Default::default());
     image
+}
+
+/// The derivative of all numbers in input `k`.
+fn along<N: Drawn>(node: &N, inputs: &[f64], k: usize, rule: NodeRule) -> Vec<f64> {
+    with_node_rule(rule, || {
+        let place = |i: usize| if i == k { 0 } else { usize::MAX };
+        let x: Vec<Dual<f64, 1>> =
+            inputs.iter().enumerate().map(|(i, &x)| Dual::variable(x, place(i))).collect();
+        image(node, &x).iter().map(|number| number.tangent[0]).collect()
+    })
+}
+
+/// The derivative by hand in input `k` beside central differences of step `h`: off by less than 1e-5 of the largest, and beside
+/// that of another rule, if one is given with how far it may be off.
+fn agrees<N: Drawn>(
+    node: &N,
+    inputs: &[f64],
+    k: usize,
+    h: impl Fn(f64) -> f64,
+    other: Option<(NodeRule, f64)>,
+) {
+    let by_hand = along(node, inputs, k, NodeRule::ByJvp);
+    let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
+    let h = h(size);
+    let at = |h: f64| {
+        let mut moved = inputs.to_vec();
+        moved[k] += h;
+        image(node, &moved)
+    };
+    let (after, before) = (at(h), at(-h));
+    let off = furthest(&by_hand, |number| (after[number] - before[number]) / (2.0 * h));
+    assert!(off < 1e-5 * size, "input {k}: {off:e} of {size:e}");
+    if let Some((rule, tolerance)) = other {
+        let found = along(node, inputs, k, rule);
+        let off = furthest(&found, |number| by_hand[number]);
+        assert!(off < tolerance * size, "input {k}, {rule:?}: {off:e} of {size:e}");
+    }
+}
+
+/// A step that is the smaller the more an image changes.
+fn step(size: f64) -> f64 {
+    1e-6 / (1.0 + size / 1e3)
+}
+
+/// The adjoint beside the derivative by hand, along random weights; the terms of input `k` are at least of the size `least(k)`.
+fn is_transpose<N: Drawn>(node: &N, inputs: &[f64], least: impl Fn(usize) -> f64) {
+    let mut random = Random(3);
+    let weights: Vec<f64> = (0..node.numbers()).map(|_| random.uniform(-1.0, 1.0)).collect();
+    let (_, adjoint) = ad::vjp(|x: &[Var]| image(node, x), inputs, |_| weights.clone()).unwrap();
+    for (k, &found) in adjoint.iter().enumerate() {
+        let column = along(node, inputs, k, NodeRule::ByJvp);
+        let expected: f64 = column.iter().zip(&weights).map(|(a, b)| a * b).sum();
+        let size: f64 = column.iter().zip(&weights).map(|(a, b)| (a * b).abs()).sum();
+        let off = (found - expected).abs();
+        assert!(off <= 1e-12 * size.max(least(k)), "input {k}: {found} {expected}");
+    }
 }
 
 /// The mask of all bodies of a scene.
