@@ -244,18 +244,26 @@ fn header(scene: &SoftScene) -> String {
                 let _ = write!(row, ",{}/{}/{column}", body.name, marker.name);
             }
         }
+        for cable in &body.cables {
+            let _ = write!(row, ",{0}/length,{0}/tension", cable.name);
+        }
+        for hold in &body.holds {
+            let _ = write!(row, ",{0}/fx,{0}/fy,{0}/fz", hold.name);
+        }
     }
     row.push('\n');
     row
 }
 
-/// Of each body the centre of mass (m), its velocity (m/s), the markers (m).
+/// Of each body the centre of mass (m), its velocity (m/s), the markers (m), lengths and tensions of cables (m, N), forces of holds
+/// on it (N).
 fn add_row(scene: &SoftScene, time: f64, states: &[SoftState], rows: &mut String) {
     let _ = write!(rows, "{time}");
     for (body, state) in scene.bodies.iter().zip(states) {
         let markers = body.markers.iter().flat_map(|marker| state.position[marker.node]);
         let centre = [body.mean(&state.position), body.mean(&state.velocity)];
-        for x in centre.into_iter().flatten().chain(markers) {
+        let forces = state.cables.iter().flatten().chain(state.holds.iter().flatten()).copied();
+        for x in centre.into_iter().flatten().chain(markers).chain(forces) {
             let _ = write!(rows, ",{x}");
         }
     }

@@ -67,22 +67,38 @@ impl Elements {
         if let Some(unused) = used.iter().position(|used| !used) {
             return Err(ElementError::Unused(unused));
         }
-        let pattern = BlockPattern::new(x.len(), tetrahedra);
+        let mut elements = Elements { nodes: tetrahedra.to_vec(), shapes, ..Elements::default() };
+        elements.couple(x.len(), &[]);
+        Ok(elements)
+    }
+
+    /// Couples nodes in the pattern of matrices as if they were of one element, those of each list.
+    pub fn coupling(mut self, lists: &[Vec<usize>]) -> Elements {
+        self.couple(self.node_count(), lists);
+        self
+    }
+
+    fn couple(&mut self, count: usize, lists: &[Vec<usize>]) {
+        let Elements { nodes: tetrahedra, shapes, .. } = &*self;
+        let known = |list: &&Vec<usize>| list.iter().all(|&node| node < count);
+        let lists = lists.iter().filter(known).map(Vec::as_slice);
+        let pattern =
+            BlockPattern::new(count, tetrahedra.iter().map(<[usize; 4]>::as_slice).chain(lists));
         let place = |nodes: &[usize; 4], k: usize| pattern.find(nodes[k / 4], nodes[k % 4]);
         let places: Vec<[usize; 16]> = tetrahedra
             .iter()
             .map(|nodes| std::array::from_fn(|k| place(nodes, k).unwrap_or_default()))
             .collect();
-        let (mut unit_mass, mut unit_weight) = (vec![0.0; pattern.blocks()], vec![0.0; x.len()]);
-        for ((nodes, places), shape) in tetrahedra.iter().zip(&places).zip(&shapes) {
+        let (mut unit_mass, mut unit_weight) = (vec![0.0; pattern.blocks()], vec![0.0; count]);
+        for ((nodes, places), shape) in tetrahedra.iter().zip(&places).zip(shapes) {
             let mass = consistent_mass(shape);
             for (k, &place) in places.iter().enumerate() {
                 unit_mass[place] += mass[k / 4][k % 4];
                 unit_weight[nodes[k / 4]] += mass[k / 4][k % 4];
             }
         }
-        let nodes = tetrahedra.to_vec();
-        Ok(Elements { nodes, shapes, pattern, places, unit_mass, unit_weight })
+        (self.pattern, self.places) = (pattern, places);
+        (self.unit_mass, self.unit_weight) = (unit_mass, unit_weight);
     }
 
     /// How many nodes.

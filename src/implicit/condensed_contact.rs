@@ -212,7 +212,7 @@ impl CondensedContact {
         };
         if !is_sound(step) {
             // At rest nothing is turned inside out that was not before.
-            step.velocity.fill([0.0; 3]);
+            momentum.let_rest(&mut step.velocity);
             if !is_sound(step) {
                 return;
             }

@@ -11,11 +11,14 @@
 //! exact cone, and no vertex is below a half-space at x+, or the plane that touches a shape nearest to where the step begins. Lengths are in m, all else in SI units too.
 
 mod bdf;
+mod cable;
 mod condensation;
 mod condensed_contact;
+mod held_node;
 mod momentum;
 mod newton;
 mod penalty;
+mod step_change;
 mod step_derivative;
 mod step_solver;
 mod vertex_contact;
@@ -23,11 +26,14 @@ mod vertex_law;
 mod vertex_newton;
 
 pub use bdf::{Bdf, History, Predicted};
+pub use cable::{Cable, CablePoint};
 pub use condensed_contact::{CondensedContact, ContactStep};
+pub use held_node::HeldNode;
 pub use momentum::{Momentum, SolidParameters};
 pub use newton::{Newton, NewtonSettings};
 pub use penalty::Penalty;
-pub use step_derivative::{DerivativeMemory, StepChange, StepDerivative};
+pub use step_change::StepChange;
+pub use step_derivative::{DerivativeMemory, StepDerivative};
 pub use step_solver::StepSolver;
 pub use vertex_contact::{Turning, VertexContact};
 pub use vertex_law::VertexLaw;

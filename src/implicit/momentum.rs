@@ -1,6 +1,8 @@
 //! The momentum of all nodes in a step, or their balance at rest, and the matrix of its changes.
 
 use super::bdf::Predicted;
+use super::cable::Cable;
+use super::held_node::HeldNode;
 use super::penalty::Penalty;
 use super::vertex_contact::VertexContact;
 use super::vertex_law::VertexLaw;
@@ -29,8 +31,12 @@ pub struct Momentum<'a, T> {
     pub parameters: SolidParameters<T>,
     /// The step; at rest none.
     pub step: Option<&'a Predicted<T>>,
-    /// Nodes that do not move: none, or one flag a node.
+    /// Nodes that no force moves: none, or one flag a node. In a step they have the velocities that they are given.
     pub fixed: &'a [bool],
+    /// How those of them are led that are not always at one velocity: what the velocities they are given follow from.
+    pub held: &'a [HeldNode],
+    /// Cables and springs. The pattern of the elements couples the nodes of each.
+    pub cables: &'a [Cable<T>],
     /// Contacts by penalty, in steps.
     pub penalty: Option<Penalty<'a, T>>,
 }
@@ -42,7 +48,13 @@ impl<'a, T: Real> Momentum<'a, T> {
         parameters: SolidParameters<T>,
         step: &'a Predicted<T>,
     ) -> Self {
-        Momentum { elements, parameters, step: Some(step), fixed: &[], penalty: None }
+        Momentum { step: Some(step), ..Momentum::at_rest(elements, parameters) }
+    }
+
+    /// At rest, where all nodes are free.
+    pub fn at_rest(elements: &'a Elements, parameters: SolidParameters<T>) -> Self {
+        let (fixed, held, cables) = (&[], &[], &[]);
+        Momentum { elements, parameters, step: None, fixed, held, cables, penalty: None }
     }
 }
 
@@ -105,6 +117,8 @@ impl<T: Real> Momentum<'_, T> {
                 (0..3).for_each(|k| residual[at][k] += force[k]);
             }
         }
+        let v = self.step.map(|_| u);
+        self.cables.iter().for_each(|cable| cable.add_forces(x, v, residual));
         let SolidParameters { density, gravity, .. } = self.parameters;
         for (sum, &volume) in residual.iter_mut().zip(self.elements.unit_weight()) {
             (0..3).for_each(|k| sum[k] = -(sum[k] + density * gravity[k] * volume) * a);
@@ -119,10 +133,11 @@ impl<T: Real> Momentum<'_, T> {
         }
     }
 
-    /// The potential whose gradient R is, without viscosity: (u - v̄)'M (u - v̄)/2 + E(x) - a u'M g, in J; at rest E - x'M g.
+    /// The potential whose gradient R is, without viscosity and damped cables: (u - v̄)'M (u - v̄)/2 + E(x) - a u'M g, in J; at rest E - x'M g.
     pub fn potential(&self, u: &[[T; 3]], x: &[[T; 3]]) -> T {
         let SolidParameters { density, gravity, .. } = self.parameters;
         let mut sum = self.elements.energy(&self.material(), x);
+        self.cables.iter().for_each(|cable| sum += cable.energy(x));
         let a = self.rate();
         for (u, &volume) in u.iter().zip(self.elements.unit_weight()) {
             let along = u[0] * gravity[0] + u[1] * gravity[1] + u[2] * gravity[2];
@@ -143,9 +158,21 @@ impl<T: Real> Momentum<'_, T> {
 }
 
 impl Momentum<'_, f64> {
-    /// Whether the matrix is symmetric: without viscosity and friction of penalties.
+    /// Whether the matrix is symmetric: without viscosity, damped cables and friction of penalties.
     pub fn is_symmetric(&self) -> bool {
-        self.material().viscosity == 0.0 && self.penalties().is_empty()
+        let is_damped = self.step.is_some() && self.cables.iter().any(|cable| cable.damping != 0.0);
+        self.material().viscosity == 0.0 && self.penalties().is_empty() && !is_damped
+    }
+
+    /// Velocities with which nothing is strained that was not before: those that nodes are given, and of the others their mean.
+    pub(super) fn let_rest(&self, u: &mut [[f64; 3]]) {
+        let fixed = || u.iter().enumerate().filter(|(node, _)| self.is_fixed(*node));
+        let count = fixed().count().max(1) as f64;
+        let add =
+            |sum: [f64; 3], (_, u): (usize, &[f64; 3])| [0, 1, 2].map(|k| sum[k] + u[k] / count);
+        let mean = fixed().fold([0.0; 3], add);
+        let free = u.iter_mut().enumerate().filter(|(node, _)| !self.is_fixed(*node));
+        free.for_each(|(_, u)| *u = mean);
     }
 
     /// dR/du = M + a D + a² K (kg), or K (N/m) at rest; `projected` to be positive definite. False if it is not finite.
@@ -174,8 +201,24 @@ impl Momentum<'_, f64> {
             }
         }
         self.add_penalty_stiffness(weights, u, projected, matrix);
+        self.add_cable_stiffness(weights, (u, x), projected, matrix);
         self.hold_fixed(matrix);
         finite && matrix.blocks.iter().flatten().flatten().all(|x| x.is_finite())
+    }
+
+    /// matrix += `weights[0]` times -df/dx and `weights[1]` times -df/dv of the cables.
+    pub(super) fn add_cable_stiffness(
+        &self,
+        weights: [f64; 2],
+        (u, x): (&[[f64; 3]], &[[f64; 3]]),
+        projected: bool,
+        matrix: &mut BlockMatrix<f64>,
+    ) {
+        let v = self.step.map(|_| u);
+        for cable in self.cables {
+            let to = (self.elements.pattern(), &mut *matrix);
+            cable.add_stiffness(weights, projected, (x, v), to);
+        }
     }
 
     /// matrix += `weights[0]` times -df/dx and `weights[1]` times -df/dv of the contacts by penalty; `projected` on what is
@@ -226,7 +269,7 @@ impl Momentum<'_, f64> {
     }
 
     /// What residuals are compared to (N s, at rest N): the largest force of an element at a node, times a, gravity and
-    /// momentum; and how much of it rounding may be.
+    /// momentum, tension; and how much of it rounding may be.
     pub fn scale(&self, u: &[[f64; 3]], x: &[[f64; 3]]) -> f64 {
         let a = self.rate();
         let SolidParameters { density, gravity, .. } = self.parameters;
@@ -238,6 +281,11 @@ impl Momentum<'_, f64> {
                 (0..3).fold(0.0, |most: f64, k| most.max((u[node][k] - step.v[node][k]).abs()))
             });
             scale = scale.max(density * volume * pull.max(speed));
+        }
+        let v = self.step.map(|_| u);
+        for cable in self.cables {
+            let [_, tension] = cable.length_and_tension(x, v);
+            scale = scale.max(a * tension.abs());
         }
         for contact in self.penalties() {
             let at = contact.node;

@@ -12,87 +12,18 @@
 //! dense system of the vertices that touch. The others follow.
 
 use super::bdf::Bdf;
+use super::cable::Cable;
 use super::condensation::Condensation;
 use super::condensed_contact::{ContactStep, Posed};
+use super::held_node::HeldNode;
 use super::momentum::{Momentum, SolidParameters};
 use super::penalty::{Penalty, Slopes};
+use super::step_change::StepChange;
 use super::vertex_contact::VertexContact;
 use crate::ad::Node;
 use crate::argmin::{ContactFactor, Perturbation};
 use crate::fem::SolidMaterial;
 use crate::linalg::{BlockMatrix, Lu, dot, solve_lower, solve_lower_transpose};
-
-/// Changes of what a step is made of; or the adjoints of these.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepChange {
-    /// Of places now (m).
-    pub x: Vec<[f64; 3]>,
-    /// Of velocities now (m/s).
-    pub v: Vec<[f64; 3]>,
-    /// Of places a step before (m).
-    pub x_old: Vec<[f64; 3]>,
-    /// Of velocities a step before (m/s).
-    pub v_old: Vec<[f64; 3]>,
-    /// Of lambda, mu, viscosity, density and gravity.
-    pub parameters: SolidParameters<f64>,
-    /// Of the friction of each contact.
-    pub friction: Vec<f64>,
-    /// Of the stiffness of each contact (N/m).
-    pub stiffness: Vec<f64>,
-    /// Of the damping of each contact (N s/m).
-    pub damping: Vec<f64>,
-}
-
-impl StepChange {
-    /// No change, for as many nodes and contacts.
-    pub fn none(nodes: usize, contacts: usize) -> Self {
-        let zero = vec![[0.0; 3]; nodes];
-        StepChange {
-            x: zero.clone(),
-            v: zero.clone(),
-            x_old: zero.clone(),
-            v_old: zero,
-            parameters: SolidParameters::default(),
-            friction: vec![0.0; contacts],
-            stiffness: vec![0.0; contacts],
-            damping: vec![0.0; contacts],
-        }
-    }
-
-    /// The product of a change and adjoints: what the change makes of what they are adjoints of.
-    pub fn dot(&self, other: &StepChange) -> f64 {
-        let nodes = |x: &[[f64; 3]], y: &[[f64; 3]]| dot(x.as_flattened(), y.as_flattened());
-        let (own, others) = (&self.parameters, &other.parameters);
-        let material = |p: &SolidMaterial<f64>| [p.lame_lambda, p.lame_mu, p.viscosity];
-        nodes(&self.x, &other.x)
-            + nodes(&self.v, &other.v)
-            + nodes(&self.x_old, &other.x_old)
-            + nodes(&self.v_old, &other.v_old)
-            + dot(&material(&own.material), &material(&others.material))
-            + own.density * others.density
-            + dot(&own.gravity, &others.gravity)
-            + dot(&self.friction, &other.friction)
-            + dot(&self.stiffness, &other.stiffness)
-            + dot(&self.damping, &other.damping)
-    }
-
-    /// Adds those of what all steps have: parameters and contacts.
-    pub fn add_numbers(&mut self, other: &StepChange) {
-        let (own, others) = (&mut self.parameters, &other.parameters);
-        own.material.lame_lambda += others.material.lame_lambda;
-        own.material.lame_mu += others.material.lame_mu;
-        own.material.viscosity += others.material.viscosity;
-        own.density += others.density;
-        (0..3).for_each(|k| own.gravity[k] += others.gravity[k]);
-        for (own, other) in [
-            (&mut self.friction, &other.friction),
-            (&mut self.stiffness, &other.stiffness),
-            (&mut self.damping, &other.damping),
-        ] {
-            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
-        }
-    }
-}
 
 /// A step at its solution, factorised.
 pub struct StepDerivative<'a> {
@@ -113,6 +44,8 @@ pub struct DerivativeMemory {
     skew: Option<Lu<f64>>,
     /// a K
     stiffness: BlockMatrix<f64>,
+    /// dR/du as if no node were held, if one is.
+    free: BlockMatrix<f64>,
     perturbation: Perturbation<f64>,
 }
 
@@ -159,6 +92,13 @@ impl<'a> StepDerivative<'a> {
         let material = &momentum.parameters.material;
         momentum.elements.add_stiffness(material, weights, x, u, stiffness);
         momentum.add_penalty_stiffness(weights, u, false, stiffness);
+        momentum.add_cable_stiffness(weights, (u, x), false, stiffness);
+        if !momentum.held.is_empty() {
+            let free = Momentum { fixed: &[], ..momentum };
+            if !free.tangent(u, x, false, &mut derivative.memory.free) {
+                return None;
+            }
+        }
         (needed.is_empty() || derivative.factor_contact()).then_some(derivative)
     }
 
@@ -223,6 +163,13 @@ impl<'a> StepDerivative<'a> {
         };
         let (x, v) = (combine(&change.x, &change.x_old), combine(&change.v, &change.v_old));
         let mut b = self.imbalance(&x, &v, change);
+        let led = self.led(&x, change);
+        if !led.is_empty() {
+            let pattern = self.momentum.elements.pattern();
+            let negative: Vec<[f64; 3]> = led.iter().map(|v| v.map(|v| -v)).collect();
+            self.memory.free.add_product(pattern, &negative, &mut b);
+            self.hold_fixed(&mut b);
+        }
         self.memory.condensation.forward(false, &mut b);
         if !self.memory.condensation.kept().is_empty() {
             let (node, rate) = (&self.memory.posed.node, self.momentum.rate());
@@ -254,10 +201,24 @@ impl<'a> StepDerivative<'a> {
             self.memory.condensation.scatter(own, &mut b);
         }
         self.memory.condensation.backward(false, &mut b);
+        let held = self.momentum.held.iter().filter(|_| !led.is_empty());
+        held.for_each(|HeldNode { node, .. }| b[*node] = led[*node]);
         let rate = self.momentum.rate();
         let moved = |(x, v): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| x[k] + rate * v[k]);
         let position = x.iter().zip(&b).map(moved).collect();
         [b, position]
+    }
+
+    /// The changes of the velocities of held nodes, with `x` of x̄; nothing where none is held.
+    fn led(&self, x: &[[f64; 3]], change: &StepChange) -> Vec<[f64; 3]> {
+        let (held, rate) = (self.momentum.held, self.momentum.rate());
+        let mut led = if held.is_empty() { Vec::new() } else { vec![[0.0; 3]; x.len()] };
+        for (k, own) in held.iter().enumerate() {
+            let turned = own.turned(&change.x[own.node]);
+            let moved = change.held.get(k).copied().unwrap_or_default();
+            led[own.node] = [0, 1, 2].map(|i| (turned[i] + moved[i] - x[own.node][i]) / rate);
+        }
+        led
     }
 
     /// -dR at fixed velocities, for changes of x̄, v̄ and parameters.
@@ -269,6 +230,9 @@ impl<'a> StepDerivative<'a> {
         let change = &whole.parameters;
         // Forces are linear in the material.
         elements.add_forces(&change.material, position, velocity, &mut b);
+        for (cable, change) in self.momentum.cables.iter().zip(&whole.cables) {
+            cable.add_number_forces(change, (position, velocity), &mut b);
+        }
         for (k, node, slopes) in self.penalty_slopes() {
             let changes = [whole.friction[k], whole.stiffness[k], whole.damping[k]];
             for (slope, change) in slopes.numbers.iter().zip(changes) {
@@ -435,6 +399,7 @@ impl<'a> StepDerivative<'a> {
         self.memory.condensation.backward(true, &mut w);
         self.hold_fixed(&mut w);
         let negative: Vec<[f64; 3]> = w.iter().map(|w| w.map(|w| -w)).collect();
+        self.lead_adjoint((v, x), &negative, &mut adjoint, &mut places);
         self.memory.stiffness.add_transpose_product(elements.pattern(), &negative, &mut places);
         let mut velocities = vec![[0.0; 3]; w.len()];
         elements.add_mass_product(parameters.density, &w, &mut velocities);
@@ -442,9 +407,13 @@ impl<'a> StepDerivative<'a> {
         let scaled = |x: &[[f64; 3]], weight: f64| -> Vec<[f64; 3]> {
             x.iter().map(|x| x.map(|x| weight * x)).collect()
         };
-        (adjoint.x, adjoint.x_old) = (scaled(&places, now), scaled(&places, before));
+        (adjoint.x_old, places) = (scaled(&places, before), scaled(&places, now));
+        adjoint.x.iter_mut().zip(&places).for_each(|(sum, x)| (0..3).for_each(|k| sum[k] += x[k]));
         (adjoint.v, adjoint.v_old) = (scaled(&velocities, now), scaled(&velocities, before));
         self.parameter_adjoints(&w, &mut adjoint.parameters);
+        let motion = (&self.step.position[..], &self.step.velocity[..]);
+        let of = |cable: &Cable| cable.number_adjoints(motion, &w).map(|x| rate * x);
+        adjoint.cables = self.momentum.cables.iter().map(of).collect();
         for (k, node, slopes) in self.penalty_slopes() {
             let [friction, stiffness, damping] = slopes.numbers.map(|s| rate * dot(&s, &w[node]));
             adjoint.friction[k] += friction;
@@ -469,6 +438,31 @@ impl<'a> StepDerivative<'a> {
             (0..3).for_each(|i| adjoint.x[contact.node][i] += moved[i]);
         }
         adjoint
+    }
+
+    /// Those of how nodes are led, and of where they are now and of x̄, from those of v+ and x+ and of -b.
+    fn lead_adjoint(
+        &self,
+        (v, x): (&[[f64; 3]], &[[f64; 3]]),
+        negative: &[[f64; 3]],
+        adjoint: &mut StepChange,
+        places: &mut [[f64; 3]],
+    ) {
+        let (held, rate) = (self.momentum.held, self.momentum.rate());
+        if held.is_empty() {
+            return;
+        }
+        let mut speeds = vec![[0.0; 3]; v.len()];
+        let pattern = self.momentum.elements.pattern();
+        self.memory.free.add_transpose_product(pattern, negative, &mut speeds);
+        for own in held {
+            let at = own.node;
+            let led = [0, 1, 2].map(|k| (v[at][k] + rate * x[at][k] + speeds[at][k]) / rate);
+            (0..3).for_each(|k| places[at][k] -= led[k]);
+            let moved = own.turned_back(&led);
+            (0..3).for_each(|k| adjoint.x[at][k] += moved[k]);
+            adjoint.held.push(led);
+        }
     }
 
     /// Those of parameters, from those of b.

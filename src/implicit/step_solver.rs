@@ -57,7 +57,7 @@ impl StepSolver {
         forced.positions(&step.velocity, &mut self.places);
         let is_sound = forced.elements.least_determinant(&self.places) > 0.0;
         if !is_sound {
-            step.velocity.fill([0.0; 3]);
+            forced.let_rest(&mut step.velocity);
         }
         step.report = self.newton.solve(&forced, &mut step.velocity);
         if !step.report.status.is_solved() {

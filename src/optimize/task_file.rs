@@ -132,7 +132,9 @@ fn known(scene: &TaskScene, name: &str) -> Option<(f64, [f64; 2])> {
             let bounds = match last {
                 "youngs_modulus" | "lame_mu" | "density" | "stiffness" => [1e-9, f64::INFINITY],
                 "poisson_ratio" => [0.0, 0.499],
-                "lame_lambda" | "viscosity" | "mu" | "damping" => [0.0, f64::INFINITY],
+                "lame_lambda" | "viscosity" | "mu" | "damping" | "rest_length" => {
+                    [0.0, f64::INFINITY]
+                }
                 _ => unbounded,
             };
             Some((value, bounds))

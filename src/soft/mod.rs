@@ -1,8 +1,12 @@
 //! Scenes of soft bodies on half-spaces and other fixed shapes, and their simulation: `[[soft]]` of a scene file, by
 //! [implicit steps](crate::implicit) with exact contact.
 //!
-//! Vertices of soft bodies touch what does not move: not each other or rigid bodies, of which a scene has one sort or the other.
+//! Cables and springs go through their nodes, some of which are held and led. Vertices touch what does not move: not each other or rigid bodies, of which a scene has one sort or the other.
 
+mod schedule;
+mod soft_cable;
+mod soft_drive;
+mod soft_hold;
 mod soft_obstacle;
 mod soft_parameter;
 mod soft_rollout;
@@ -12,6 +16,9 @@ mod soft_start;
 mod solved_soft_step;
 mod unstructured_grid;
 
+pub use soft_cable::SoftCable;
+pub use soft_drive::SoftDrive;
+pub use soft_hold::{HoldNumber, SoftHold};
 pub use soft_obstacle::{NearestMemory, SoftObstacle};
 pub use soft_parameter::{SoftNumber, SoftParameter};
 pub use soft_rollout::{SoftRollout, SoftState, SoftStepReport};

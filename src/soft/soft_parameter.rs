@@ -1,5 +1,8 @@
 //! The numbers of a scene of soft bodies that one may differentiate in, and their names.
 
+use super::schedule;
+use super::soft_cable::SoftCable;
+use super::soft_hold::HoldNumber;
 use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_start::SoftStart;
 use crate::ad::Dual;
@@ -38,6 +41,16 @@ pub enum SoftNumber {
     Damping(usize),
     /// A number of the [start](SoftStart::moved).
     Start(usize),
+    /// Of a cable, N/m.
+    CableStiffness(usize),
+    /// Of a cable, N s/m.
+    CableDamping(usize),
+    /// Of a cable, m.
+    RestLength(usize),
+    /// How far a cable is pulled, of one of its times, m.
+    Pull(usize, usize),
+    /// Where a hold is, m and rad.
+    Hold(usize, HoldNumber),
 }
 
 /// Of the start, which numbers have names: not those of its rotation, which are not added.
@@ -70,6 +83,28 @@ impl SoftScene {
                 }
                 if self.law.is_penalty() {
                     add(&pair, "damping", Number::Damping(k));
+                }
+            }
+            for (cable, SoftCable { name, times, .. }) in own.cables.iter().enumerate() {
+                add(name, "stiffness", Number::CableStiffness(cable));
+                add(name, "damping", Number::CableDamping(cable));
+                add(name, "rest_length", Number::RestLength(cable));
+                for k in 0..times.len() {
+                    add(name, &format!("pull_{k}"), Number::Pull(cable, k));
+                }
+            }
+            for (hold, own) in own.holds.iter().enumerate() {
+                for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
+                    for k in 0..own.displacement.len() {
+                        let number = HoldNumber::Displacement(k, axis);
+                        let name = format!("displacement_{k}_{letter}");
+                        add(&own.name, &name, Number::Hold(hold, number));
+                    }
+                    for k in 0..own.rotation.len() {
+                        let number = HoldNumber::Rotation(k, axis);
+                        let name = format!("rotation_{k}_{letter}");
+                        add(&own.name, &name, Number::Hold(hold, number));
+                    }
                 }
             }
             for k in NAMED_STARTS {
@@ -107,6 +142,11 @@ impl SoftScene {
             SoftNumber::Stiffness(k) => body.touching[k].stiffness,
             SoftNumber::Damping(k) => body.touching[k].damping,
             SoftNumber::Start(k) => start_number(&body.start, k),
+            SoftNumber::CableStiffness(cable) => body.cables[cable].cable.stiffness,
+            SoftNumber::CableDamping(cable) => body.cables[cable].cable.damping,
+            SoftNumber::RestLength(cable) => body.cables[cable].cable.rest_length,
+            SoftNumber::Pull(cable, k) => body.cables[cable].pulls[k],
+            SoftNumber::Hold(hold, number) => number.of(&body.holds[hold]),
         }
     }
 
@@ -137,6 +177,11 @@ impl SoftScene {
                 change[k] = value - start_number(&body.start, k);
                 body.start_at(body.start.moved(&change));
             }
+            SoftNumber::CableStiffness(cable) => body.cables[cable].cable.stiffness = value,
+            SoftNumber::CableDamping(cable) => body.cables[cable].cable.damping = value,
+            SoftNumber::RestLength(cable) => body.cables[cable].cable.rest_length = value,
+            SoftNumber::Pull(cable, k) => body.cables[cable].pulls[k] = value,
+            SoftNumber::Hold(hold, number) => *number.of_mut(&mut body.holds[hold]) = value,
         }
         body.touch(&self.grounds, &self.obstacles);
     }
@@ -149,8 +194,8 @@ impl SoftScene {
             let sound = match parameter.number {
                 SoftNumber::YoungsModulus | SoftNumber::LameMu | SoftNumber::Density => value > 0.0,
                 SoftNumber::PoissonRatio => (0.0..0.5).contains(&value),
-                SoftNumber::Stiffness(_) => value > 0.0 && value.is_finite(),
-                SoftNumber::Start(_) => value.is_finite(),
+                SoftNumber::Stiffness(_) | SoftNumber::CableStiffness(_) => value > 0.0,
+                SoftNumber::Start(_) | SoftNumber::Pull(..) | SoftNumber::Hold(..) => true,
                 _ => value >= 0.0,
             };
             if !(sound && value.is_finite()) {
@@ -165,6 +210,16 @@ impl SoftScene {
     pub fn direction(&self, parameter: SoftParameter) -> StepChange {
         let body = &self.bodies[parameter.body];
         let mut change = StepChange::none(body.position.len(), body.contacts.len());
+        let mut of_cable = |cable: usize, number: usize| {
+            change.cables.resize(body.cables.len(), [0.0; 3]);
+            change.cables[cable][number] = 1.0;
+        };
+        match parameter.number {
+            SoftNumber::RestLength(cable) => of_cable(cable, 0),
+            SoftNumber::CableStiffness(cable) => of_cable(cable, 1),
+            SoftNumber::CableDamping(cable) => of_cable(cable, 2),
+            _ => {}
+        }
         let material = &mut change.parameters.material;
         let own = body.parameters.material;
         match parameter.number {
@@ -188,8 +243,49 @@ impl SoftScene {
                     change.v_old.clone_from(&change.v);
                 }
             }
+            SoftNumber::CableStiffness(_)
+            | SoftNumber::CableDamping(_)
+            | SoftNumber::RestLength(_)
+            | SoftNumber::Pull(..)
+            | SoftNumber::Hold(..) => {}
         }
         change
+    }
+
+    /// Puts how what leads a body over a `span` (s) changes with a parameter into its change, where that depends on the step; its
+    /// nodes are at `x` (m) as the step begins.
+    pub fn lead_change(
+        &self,
+        parameter: SoftParameter,
+        span: [f64; 2],
+        x: &[[f64; 3]],
+        change: &mut StepChange,
+    ) {
+        let body = &self.bodies[parameter.body];
+        let of_hold = |own: usize| body.holds[..own].iter().map(|hold| hold.nodes.len()).sum();
+        match parameter.number {
+            SoftNumber::Pull(cable, k) => {
+                change.cables.resize(body.cables.len(), [0.0; 3]);
+                let weight = schedule::weight(&body.cables[cable].times, span[1], k);
+                change.cables[cable][0] = -weight;
+            }
+            SoftNumber::Hold(hold, number) => {
+                change.held.clear();
+                change.held.resize(of_hold(hold), [0.0; 3]);
+                change.held.extend(body.holds[hold].slopes(number, &body.position, span, x));
+            }
+            SoftNumber::Start(k) => {
+                // Where a hold turns about moves with the start.
+                change.held.clear();
+                if body.holds.iter().any(|hold| !hold.rotation.is_empty()) {
+                    let [moved, _] = body.start.slope(&body.mesh.nodes, k);
+                    for hold in &body.holds {
+                        change.held.extend(hold.start_slopes(&moved, &body.position, span, x));
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -197,7 +293,8 @@ impl SoftBody {
     /// What each contact with a half-space or another shape has of one number.
     fn shares(&self, touched: usize, by_area: bool, numbers: &mut [f64]) {
         let own = &self.touching[touched];
-        for (numbers, &area) in numbers.chunks_mut(self.touching.len()).zip(&self.areas) {
+        let chunks = numbers.chunks_mut(self.touching.len().max(1));
+        for (numbers, (_, area)) in chunks.zip(self.vertices()) {
             numbers[touched] = if by_area { own.share(area) } else { 1.0 };
         }
     }

@@ -1,10 +1,11 @@
 //! Simulation of a scene of soft bodies, step by step.
 
+use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
 use super::soft_scene::{SoftBody, SoftScene};
 use super::solved_soft_step::SolvedSoftStep;
 use crate::argmin::{Mode, Report};
-use crate::implicit::{Bdf, ContactStep, History, Momentum, Predicted, StepSolver, VertexContact};
+use crate::implicit::{Bdf, Cable, ContactStep, History, Predicted, StepSolver, VertexContact};
 
 /// Where the nodes of a body are, and what it is in contact with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +16,10 @@ pub struct SoftState {
     pub velocity: Vec<[f64; 3]>,
     /// The impulses of the contacts on the nodes in the last step, its time times their forces (N s).
     pub impulse: Vec<[f64; 3]>,
+    /// The length (m) and tension (N) of each cable.
+    pub cables: Vec<[f64; 2]>,
+    /// The force of each hold on the body in the last step (N).
+    pub holds: Vec<[f64; 3]>,
 }
 
 /// How a step was solved.
@@ -46,8 +51,8 @@ pub struct SoftRollout<'a> {
     scene: &'a SoftScene,
     bodies: Vec<Moving>,
     states: Vec<SoftState>,
-    /// Whether a step was made.
-    started: bool,
+    /// How many steps were made.
+    steps: usize,
 }
 
 /// A body in motion.
@@ -60,6 +65,9 @@ struct Moving {
     /// What its vertices touch in a step.
     contacts: Vec<VertexContact>,
     nearest: NearestMemory,
+    drive: SoftDrive,
+    /// What the momentum of all nodes lacks.
+    lacking: Vec<[f64; 3]>,
 }
 
 impl<'a> SoftRollout<'a> {
@@ -78,12 +86,21 @@ impl<'a> SoftRollout<'a> {
             position: body.position.clone(),
             velocity: body.velocity.clone(),
             impulse: vec![[0.0; 3]; body.position.len()],
+            cables: body
+                .cables
+                .iter()
+                .map(|own| {
+                    let cable = Cable { rest_length: own.rest_length(0.0), ..own.cable.clone() };
+                    cable.length_and_tension(&body.position, Some(&body.velocity))
+                })
+                .collect(),
+            holds: vec![[0.0; 3]; body.holds.len()],
         };
         SoftRollout {
             scene,
             bodies: scene.bodies.iter().map(moving).collect(),
             states: scene.bodies.iter().map(state).collect(),
-            started: false,
+            steps: 0,
         }
     }
 
@@ -99,8 +116,13 @@ impl<'a> SoftRollout<'a> {
 
     /// The formula of the next step.
     fn formula(&self) -> Bdf {
-        let is_first = !self.started && !self.scene.moved_before;
+        let is_first = self.steps == 0 && !self.scene.moved_before;
         if is_first { Bdf::One } else { self.scene.bdf }
+    }
+
+    /// How many steps were made.
+    pub fn steps(&self) -> usize {
+        self.steps
     }
 
     /// What the next step of a body is made by and from, and where its solution is searched from.
@@ -117,18 +139,31 @@ impl<'a> SoftRollout<'a> {
     /// The same; `observe` sees each body's step as it was solved.
     pub fn step_observed(&mut self, observe: &mut dyn FnMut(SolvedSoftStep)) -> SoftStepReport {
         let mut report = SoftStepReport::default();
-        let bdf = self.formula();
-        self.started = true;
+        let (bdf, span) = (self.formula(), self.scene.span(self.steps));
+        self.steps += 1;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
         for (number, ((body, moving), state)) in all.enumerate() {
-            let Moving { history, predicted, step, solver, contacts, nearest } = moving;
+            let Moving { history, predicted, step, solver, contacts, nearest, drive, lacking } =
+                moving;
             bdf.predict_into(self.scene.time_step, history, predicted);
             self.scene.place_contacts(number, &history.x, predicted, contacts, nearest);
-            let momentum = Momentum::of_step(&body.elements, body.parameters, &*predicted);
+            body.drive(span, drive);
+            for held in &drive.held {
+                step.velocity[held.node] = held.velocity(&history.x[held.node], predicted);
+            }
+            let momentum = body.momentum(predicted, drive);
             solver.solve(&momentum, contacts, step);
+            let motion = (&step.velocity[..], &step.position[..]);
+            body.hold_forces(&momentum, motion, lacking, &mut state.holds);
+            state.cables.clear();
+            let both = (motion.1, Some(motion.0));
+            state
+                .cables
+                .extend(drive.cables.iter().map(|own| own.length_and_tension(both.0, both.1)));
             self.scene.turn_contacts(number, step, contacts, nearest);
             let contacts = &contacts[..];
-            observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step });
+            let start = &history.x[..];
+            observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step, start });
             report.unsolved += usize::from(!step.report.status.is_solved());
             report.take_worse(&step.report);
             report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();
@@ -162,6 +197,11 @@ impl<'a> SoftRollout<'a> {
             let product = velocity.as_flattened().iter().zip(momentum.as_flattened());
             sums[0] += 0.5 * product.map(|(v, p)| v * p).sum::<f64>();
             sums[1] += body.elements.energy(&body.parameters.material, position);
+            let time = self.steps as f64 * self.scene.time_step;
+            for own in &body.cables {
+                let cable = Cable { rest_length: own.rest_length(time), ..own.cable.clone() };
+                sums[1] += cable.energy(position);
+            }
             let (gravity, centre) = (body.parameters.gravity, body.mean(position));
             let height: f64 = gravity.iter().zip(centre).map(|(g, x)| g * x).sum();
             sums[2] -= body.mass() * height;

@@ -1,5 +1,7 @@
 //! Soft bodies, where they start, and what they touch.
 
+use super::soft_cable::SoftCable;
+use super::soft_hold::SoftHold;
 use super::soft_obstacle::{NearestMemory, SoftObstacle};
 use super::soft_start::SoftStart;
 use crate::argmin::Mode;
@@ -92,6 +94,12 @@ pub struct SoftBody {
     pub velocity: Vec<[f64; 3]>,
     /// Points that are followed.
     pub markers: Vec<Marker>,
+    /// Its cables and springs.
+    pub cables: Vec<SoftCable>,
+    /// What holds nodes of it.
+    pub holds: Vec<SoftHold>,
+    /// Which nodes are held: a flag for each, or none if there are no holds.
+    pub fixed: Vec<bool>,
 }
 
 /// A node of the surface that has a name.
@@ -137,7 +145,28 @@ impl SoftBody {
             position,
             velocity,
             markers: Vec::new(),
+            cables: Vec::new(),
+            holds: Vec::new(),
+            fixed: Vec::new(),
         }
+    }
+
+    /// Gives it cables and holds. Held nodes touch nothing: [`contacts`](Self::contacts) are to be [made](Self::touch) after.
+    pub fn tie(&mut self, cables: Vec<SoftCable>, holds: Vec<SoftHold>) {
+        let lists: Vec<Vec<usize>> = cables.iter().map(|own| own.cable.nodes().collect()).collect();
+        self.elements = std::mem::take(&mut self.elements).coupling(&lists);
+        self.fixed.clear();
+        if !holds.is_empty() {
+            self.fixed.resize(self.position.len(), false);
+        }
+        holds.iter().flat_map(|hold| &hold.nodes).for_each(|&node| self.fixed[node] = true);
+        (self.cables, self.holds) = (cables, holds);
+    }
+
+    /// The nodes of the surface that touch, and the area each of them stands for (m²).
+    pub(super) fn vertices(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let all = self.surface.iter().copied().zip(self.areas.iter().copied());
+        all.filter(|(node, _)| !self.fixed.get(*node).copied().unwrap_or_default())
     }
 
     /// Starts it otherwise. A motion finds what is touched as it begins; [`contacts`](Self::contacts) are made anew by
@@ -149,11 +178,12 @@ impl SoftBody {
 
     /// Makes the contacts anew from what the body is to each half-space and each other shape.
     pub fn touch(&mut self, grounds: &[SoftGround], obstacles: &[SoftObstacle]) {
-        self.contacts.clear();
+        let mut contacts = std::mem::take(&mut self.contacts);
+        contacts.clear();
         let mut memory = NearestMemory::default();
-        for (&node, area) in self.surface.iter().zip(&self.areas) {
+        for (node, area) in self.vertices() {
             for (k, own) in self.touching.iter().enumerate() {
-                let share = own.share(*area);
+                let share = own.share(area);
                 let mut contact = VertexContact {
                     node,
                     friction: own.friction,
@@ -174,9 +204,10 @@ impl SoftBody {
                     }
                     (None, None) => {}
                 }
-                self.contacts.push(contact);
+                contacts.push(contact);
             }
         }
+        self.contacts = contacts;
     }
 
     /// kg
@@ -198,6 +229,11 @@ impl SoftBody {
 }
 
 impl SoftScene {
+    /// When a step begins and ends (s), counted from 0.
+    pub fn span(&self, step: usize) -> [f64; 2] {
+        [step, step + 1].map(|step| step as f64 * self.time_step)
+    }
+
     /// The names of what bodies touch: of half-spaces and then of the other shapes.
     pub fn touched(&self) -> impl Iterator<Item = &str> {
         let grounds = self.grounds.iter().map(|ground| ground.name.as_str());

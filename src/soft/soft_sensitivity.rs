@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
 use super::soft_parameter::SoftParameter;
 use super::soft_rollout::{SoftRollout, SoftState, SoftStepReport};
 use super::soft_scene::SoftScene;
 use super::solved_soft_step::SolvedSoftStep;
-use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Momentum, Predicted, StepChange};
+use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Predicted, StepChange};
 
 /// A motion has no derivative at a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +59,10 @@ impl<'a> SoftTangents<'a> {
     /// # Errors
     /// If it has no derivative.
     pub fn step(&mut self) -> Result<SoftStepReport, NoDerivative> {
+        let span = self.rollout.scene().span(self.steps);
         self.steps += 1;
         let SoftTangents { rollout, parameters, columns, memories, .. } = self;
-        let mut failed = None;
+        let (scene, mut failed) = (rollout.scene(), None);
         let report = rollout.step_observed(&mut |solved| {
             let own = || parameters.iter().map(move |parameter| parameter.body == solved.body);
             if failed.is_some() || !own().any(|own| own) {
@@ -70,7 +72,11 @@ impl<'a> SoftTangents<'a> {
                 failed = Some(solved.body);
                 return;
             };
-            for (column, _) in columns.iter_mut().zip(own()).filter(|(_, own)| *own) {
+            let own = own().zip(parameters.iter());
+            for (column, (_, &parameter)) in
+                columns.iter_mut().zip(own).filter(|(_, (own, _))| *own)
+            {
+                scene.lead_change(parameter, span, solved.start, column);
                 let [v, x] = derivative.tangent(column);
                 column.x_old = std::mem::replace(&mut column.x, x);
                 column.v_old = std::mem::replace(&mut column.v, v);
@@ -154,23 +160,29 @@ impl SoftRecord<'_> {
     ) -> Result<Vec<f64>, NoDerivative> {
         let mut gradient = vec![0.0; parameters.len()];
         for body in 0..self.scene.bodies.len() {
-            let own = || parameters.iter().enumerate().filter(|(_, p)| p.body == body);
-            if own().next().is_none() {
-                continue;
-            }
-            let adjoint = self.adjoint(body, weigh)?;
-            for (k, &parameter) in own() {
-                gradient[k] = self.scene.direction(parameter).dot(&adjoint);
+            let own = parameters.iter().zip(&mut gradient).filter(|(own, _)| own.body == body);
+            let mut own: Vec<(SoftParameter, &mut f64)> = own.map(|(p, to)| (*p, to)).collect();
+            if !own.is_empty() {
+                self.adjoint(body, weigh, &mut own)?;
             }
         }
         Ok(gradient)
     }
 
-    /// The adjoint of all that the motion of a body is made of.
-    fn adjoint(&self, body: usize, weigh: &mut Weigh) -> Result<StepChange, NoDerivative> {
+    /// Adds up the gradient of parameters of a body.
+    fn adjoint(
+        &self,
+        body: usize,
+        weigh: &mut Weigh,
+        gradient: &mut [(SoftParameter, &mut f64)],
+    ) -> Result<(), NoDerivative> {
         let own = &self.scene.bodies[body];
         let (nodes, mut contacts) = (own.position.len(), own.contacts.clone());
+        // Of all that the motion is made of but what leads the body in a step.
         let mut sum = StepChange::none(nodes, contacts.len());
+        let mut columns: Vec<StepChange> =
+            gradient.iter().map(|(parameter, _)| self.scene.direction(*parameter)).collect();
+        let mut drive = SoftDrive::default();
         let zero = vec![[0.0; 3]; nodes];
         // Of the state after a step, and of the one before it.
         let (mut x, mut v) = (zero.clone(), zero.clone());
@@ -182,14 +194,20 @@ impl SoftRecord<'_> {
             let places = &self.states[k][body].position;
             self.scene.place_contacts(body, places, &kept.predicted, &mut contacts, &mut nearest);
             self.scene.turn_contacts(body, &kept.step, &mut contacts, &mut nearest);
-            let momentum = Momentum::of_step(&own.elements, own.parameters, &kept.predicted);
-            let (bdf, step) = (kept.bdf, &kept.step);
-            let solved = SolvedSoftStep { body, momentum, bdf, contacts: &contacts, step };
+            let span = self.scene.span(k);
+            own.drive(span, &mut drive);
+            let momentum = own.momentum(&kept.predicted, &drive);
+            let (bdf, step, start) = (kept.bdf, &kept.step, &places[..]);
+            let solved = SolvedSoftStep { body, momentum, bdf, contacts: &contacts, step, start };
             let derivative = solved.derivative(&mut memory);
             let mut derivative = derivative.ok_or_else(|| self.scene.no_derivative(body, k + 1))?;
             let adjoint = derivative.adjoint(&v, &x);
             memory = derivative.into_memory();
             sum.add_numbers(&adjoint);
+            for ((parameter, to), column) in gradient.iter_mut().zip(&mut columns) {
+                self.scene.lead_change(*parameter, span, places, column);
+                **to += column.dot_led(&adjoint);
+            }
             add(&mut x_before, &adjoint.x);
             add(&mut v_before, &adjoint.v);
             (x, v) = (x_before, v_before);
@@ -198,7 +216,10 @@ impl SoftRecord<'_> {
         weigh(0, body, &mut x, &mut v);
         (sum.x, sum.v) = (x, v);
         (sum.x_old, sum.v_old) = (x_before, v_before);
-        Ok(sum)
+        for ((_, to), column) in gradient.iter_mut().zip(&columns) {
+            **to += column.dot(&sum);
+        }
+        Ok(())
     }
 }
 

@@ -17,6 +17,8 @@ pub struct SolvedSoftStep<'a> {
     pub contacts: &'a [VertexContact],
     /// The solution.
     pub step: &'a ContactStep,
+    /// Where the nodes were as it began (m).
+    pub start: &'a [[f64; 3]],
 }
 
 impl<'a> SolvedSoftStep<'a> {

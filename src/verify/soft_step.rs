@@ -10,11 +10,13 @@ use crate::ad::Dual;
 use crate::argmin::Mode;
 use crate::fem::SolidMaterial;
 use crate::implicit::{
-    Bdf, ContactStep, DerivativeMemory, History, Momentum, Penalty, SolidParameters, StepChange,
-    StepDerivative, StepSolver, VertexContact,
+    Bdf, Cable, ContactStep, DerivativeMemory, History, Momentum, Penalty, SolidParameters,
+    StepChange, StepDerivative, StepSolver, VertexContact,
 };
 use crate::simulation::StepReport;
-use crate::soft::{NearestMemory, SoftNumber, SoftParameter, SoftRollout, SoftScene};
+use crate::soft::{
+    NearestMemory, SoftBody, SoftDrive, SoftNumber, SoftParameter, SoftRollout, SoftScene,
+};
 
 type Scalar = Dual<f64, 1>;
 type Nodes = Vec<[f64; 3]>;
@@ -31,6 +33,8 @@ pub struct SoftStepProgram<'a> {
     scene: &'a SoftScene,
     body: usize,
     bdf: Bdf,
+    /// When it begins and ends (s).
+    span: [f64; 2],
     history: History<f64>,
     step: ContactStep,
     /// By the adjoint, forward, and by duals through the momentum; none where the step has no derivative.
@@ -72,12 +76,14 @@ impl<'a> SoftStepProgram<'a> {
     pub fn new(rollout: &SoftRollout<'a>, body: usize) -> Self {
         let scene = rollout.scene();
         let (bdf, history, guess) = rollout.next_step(body);
+        let span = scene.span(rollout.steps());
         let history = history.clone();
         let mut program = SoftStepProgram {
             scene,
             body,
             bdf,
-            inputs: inputs(scene, body, bdf, &history.x),
+            span,
+            inputs: inputs((scene, body), (bdf, span), &history.x),
             outputs: outputs(history.x.len()),
             history,
             step: guess.clone(),
@@ -119,11 +125,22 @@ impl<'a> SoftStepProgram<'a> {
         let nearest = &mut NearestMemory::default();
         let predicted = self.bdf.predict(self.scene.time_step, history);
         scene.place_contacts(self.body, &history.x, &predicted, &mut contacts, nearest);
-        let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
+        let drive = self.drive(body);
+        let momentum = body.momentum(&predicted, &drive);
         solver.settings = self.scene.newton;
         let mut step = self.step.clone();
+        for held in &drive.held {
+            step.velocity[held.node] = held.velocity(&history.x[held.node], &predicted);
+        }
         solver.solve(&momentum, &contacts, &mut step);
         step
+    }
+
+    /// What leads a body in the step.
+    fn drive(&self, body: &SoftBody) -> SoftDrive {
+        let mut drive = SoftDrive::default();
+        body.drive(self.span, &mut drive);
+        drive
     }
 
     /// The outputs at `variables`, and what the contacts did.
@@ -217,7 +234,8 @@ impl<'a> SoftStepProgram<'a> {
         let body = &self.scene.bodies[self.body];
         let contacts = self.contacts();
         let predicted = self.bdf.predict(self.scene.time_step, &self.history);
-        let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
+        let drive = self.drive(body);
+        let momentum = body.momentum(&predicted, &drive);
         let mut derivative = StepDerivative::with(
             DerivativeMemory::default(),
             momentum,
@@ -296,7 +314,19 @@ impl<'a> SoftStepProgram<'a> {
         let touched = self.contacts();
         let contacts: Vec<_> = touched.iter().enumerate().map(contact).collect();
         let law = self.step.law;
+        let cable = |(k, own): (usize, &Cable)| {
+            let [rest, stiffness, damping] = change.cables.get(k).copied().unwrap_or_default();
+            Cable {
+                points: own.points.clone(),
+                rest_length: number(own.rest_length, rest),
+                stiffness: number(own.stiffness, stiffness),
+                damping: number(own.damping, damping),
+                pulls_only: own.pulls_only,
+            }
+        };
+        let cables: Vec<_> = self.drive(body).cables.iter().enumerate().map(cable).collect();
         let mut momentum = Momentum::of_step(&body.elements, parameters, &predicted);
+        (momentum.fixed, momentum.cables) = (&body.fixed, &cables);
         momentum.penalty = law.is_penalty().then_some(Penalty { law, contacts: &contacts });
         let u = both(&self.step.velocity, velocity);
         let (mut places, mut residual) = (Vec::new(), Vec::new());
@@ -346,7 +376,11 @@ fn number(x: f64, dx: f64) -> Scalar {
 }
 
 /// The variables of a body whose nodes are at `places`.
-fn inputs(scene: &SoftScene, body: usize, bdf: Bdf, places: &[[f64; 3]]) -> Vec<Input> {
+fn inputs(
+    (scene, body): (&SoftScene, usize),
+    (bdf, span): (Bdf, [f64; 2]),
+    places: &[[f64; 3]],
+) -> Vec<Input> {
     let own = scene.parameters().into_iter().filter(|(_, parameter)| {
         parameter.body == body && !matches!(parameter.number, SoftNumber::Start(_))
     });
@@ -354,7 +388,8 @@ fn inputs(scene: &SoftScene, body: usize, bdf: Bdf, places: &[[f64; 3]]) -> Vec<
         .map(|(name, parameter)| {
             let value = scene.value(parameter);
             let unit = if value == 0.0 { 1.0 } else { value };
-            let change = scene.direction(parameter);
+            let mut change = scene.direction(parameter);
+            scene.lead_change(parameter, span, places, &mut change);
             Input { name, parameter: Some(parameter), value: value / unit, change, unit }
         })
         .collect();

@@ -236,13 +236,7 @@ fn what_is_no_step_is_said() {
     let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
     let predicted = Bdf::One.predict(0.005, &history);
     let solve = |contact: VertexContact, v: &[[f64; 3]], fixed: &[bool]| {
-        let momentum = Momentum {
-            elements: &elements,
-            parameters,
-            step: Some(&predicted),
-            fixed,
-            penalty: None,
-        };
+        let momentum = Momentum { fixed, ..Momentum::of_step(&elements, parameters, &predicted) };
         let mut step = ContactStep::start(v.to_vec());
         CondensedContact::default().solve(&momentum, &[contact], &mut step);
         step.report.status

@@ -7,7 +7,7 @@ use stiction::implicit::{
     VertexContact, VertexLaw,
 };
 use stiction::model::{CellSplit, TetrahedralMesh};
-use stiction::soft::{SoftRollout, SoftScene};
+use stiction::soft::{SoftHold, SoftRollout, SoftScene};
 
 // A cube that slides on the floor, and one that flies. Products of larger fronts take memory for a moment.
 #[test]
@@ -68,10 +68,26 @@ fn steps_on_shapes_allocate_nothing_after_the_first() {
                  [[contact]]\nmu = 0.3\n{stiffness}\n[[soft]]\nname = 'cube'\n\
                  shape = {{ box = [0.05, 0.05, 0.05] }}\nresolution = 0.1\ndensity = 150\n\
                  lame_lambda = 2e4\nlame_mu = 1e4\nviscosity = 1\nposition = [0, 0, 0.05]\n\
-                 velocity = [2, 1, 0]\n",
+                 velocity = [2, 1, 0]\n\
+                 [[cable]]\nname = 'line'\npoints = [{{ node = [0.05, 0.05, 0.05] }}, {{ world = [0, 0, 1] }}]\n\
+                 stiffness = 0.1\nrest_length = 0.5\ntimes = [0, 1]\npull = [0, 0.1]\n",
                 law.name()
             );
-            let scene = SoftScene::parse(&text, "soft.toml").unwrap().unwrap();
+            let mut scene = SoftScene::parse(&text, "soft.toml").unwrap().unwrap();
+            if shape.starts_with("box") {
+                // Led along at its top.
+                let times = vec![0.0, 1.0];
+                let nodes = (0..scene.bodies[0].position.len())
+                    .filter(|&node| scene.bodies[0].mesh.nodes[node][2] > 0.0);
+                let displacement = vec![[0.0; 3], [2.0, 1.0, 0.0]];
+                let rotation = vec![[0.0; 3], [0.0, 0.0, 0.1]];
+                let (name, nodes) = ("hand".to_string(), nodes.collect());
+                let hold = SoftHold { name, nodes, times, displacement, rotation };
+                let (cables, grounds) = (scene.bodies[0].cables.clone(), scene.grounds.clone());
+                scene.bodies[0].tie(cables, vec![hold]);
+                let obstacles = scene.obstacles.clone();
+                scene.bodies[0].touch(&grounds, &obstacles);
+            }
             let mut rollout = SoftRollout::new(&scene);
             let mut slides = 0;
             let mut run = |steps: usize| {

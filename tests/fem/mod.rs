@@ -14,5 +14,6 @@ mod sparse;
 mod statics;
 mod steps;
 mod tetrahedra;
+mod ties;
 #[cfg(feature = "cli")]
 mod verified;

@@ -56,8 +56,7 @@ fn fly(
     let mut newton = Newton::default();
     for _ in 0..steps {
         let predicted = bdf.predict(time_step, history);
-        let momentum =
-            Momentum { elements, parameters, step: Some(&predicted), fixed, penalty: None };
+        let momentum = Momentum { fixed, ..Momentum::of_step(elements, parameters, &predicted) };
         let mut v = history.v.clone();
         let report = newton.solve(&momentum, &mut v);
         assert_eq!(report.status, Status::Solved, "{report:?}");

@@ -51,13 +51,7 @@ fn shapes_of_hanging_and_bending_bars_are_those_of_another_program() {
         for case in file[group]["cases"].as_array().unwrap() {
             let parameters = parameters(case);
             let fixed = wall(&mesh);
-            let momentum = Momentum {
-                elements: &elements,
-                parameters,
-                step: None,
-                fixed: &fixed,
-                penalty: None,
-            };
+            let momentum = Momentum { fixed: &fixed, ..Momentum::at_rest(&elements, parameters) };
             let mut x = mesh.nodes.clone();
             let residual = rest(&momentum, &mut x);
             assert!(residual < 1e-12, "{residual:e}");
@@ -97,8 +91,7 @@ fn a_bar_hangs_as_its_closed_form_says_with_errors_of_second_order() {
         let fixed: Vec<bool> = mesh.nodes.iter().map(|x| x[0] < -0.499 * length).collect();
         let material = SolidMaterial { lame_lambda: 0.0, lame_mu: mu, viscosity: 0.0 };
         let parameters = SolidParameters { material, density, gravity: [gravity, 0.0, 0.0] };
-        let momentum =
-            Momentum { elements: &elements, parameters, step: None, fixed: &fixed, penalty: None };
+        let momentum = Momentum { fixed: &fixed, ..Momentum::at_rest(&elements, parameters) };
         let mut x = mesh.nodes.clone();
         rest(&momentum, &mut x);
         let ends = mesh.nodes.iter().zip(&x).filter(|(node, _)| node[0] > 0.499 * length);
@@ -125,8 +118,7 @@ fn what_is_stretched_alike_at_its_surface_is_so_inside() {
     let mut fixed = vec![false; mesh.nodes.len()];
     mesh.surface_nodes().into_iter().for_each(|node| fixed[node] = true);
     assert!(fixed.iter().filter(|&&fixed| !fixed).count() > 20);
-    let momentum =
-        Momentum { elements: &elements, parameters, step: None, fixed: &fixed, penalty: None };
+    let momentum = Momentum { fixed: &fixed, ..Momentum::at_rest(&elements, parameters) };
     let expected: Vec<[f64; 3]> = mesh.nodes.iter().map(moved).collect();
     // From places that are moved a little inside.
     let mut random = crate::random::Random(5);
@@ -149,8 +141,7 @@ fn frequencies_are_those_of_another_program() {
     for case in file["modes"]["cases"].as_array().unwrap() {
         let parameters = parameters(case);
         let mut stiffness = BlockMatrix::default();
-        let momentum =
-            Momentum { elements: &elements, parameters, step: None, fixed: &[], penalty: None };
+        let momentum = Momentum::at_rest(&elements, parameters);
         assert!(momentum.tangent(&mesh.nodes, &mesh.nodes, false, &mut stiffness));
         for (name, free) in [
             ("free_frequencies_hz", vec![true; mesh.nodes.len()]),
@@ -191,8 +182,7 @@ fn a_start_inside_out_and_what_nothing_holds_are_said() {
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
     let material = SolidMaterial { lame_lambda: 1e3, lame_mu: 1e3, viscosity: 0.0 };
     let parameters = SolidParameters { material, density: 1000.0, gravity: [0.0, 0.0, -9.81] };
-    let momentum =
-        Momentum { elements: &elements, parameters, step: None, fixed: &[], penalty: None };
+    let momentum = Momentum::at_rest(&elements, parameters);
     let mut x = mesh.nodes.clone();
     let report = Newton::default().solve(&momentum, &mut x);
     assert!(!report.status.is_solved(), "{report:?}");

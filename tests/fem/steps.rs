@@ -329,11 +329,8 @@ fn matrices_of_steps_are_the_derivatives_of_their_momentum() {
         };
         let contacts: Vec<VertexContact<Scalar>> = contacts.iter().map(lift).collect();
         let generic = Momentum {
-            elements: &case.elements,
-            parameters,
-            step: Some(&lifted),
-            fixed: &[],
             penalty: Some(Penalty { law, contacts: &contacts }),
+            ..Momentum::of_step(&case.elements, parameters, &lifted)
         };
         let along: Vec<[Scalar; 3]> =
             u.iter().zip(&d).map(|(u, d)| [0, 1, 2].map(|k| Dual::new(u[k], [d[k]]))).collect();

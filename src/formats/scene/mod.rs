@@ -13,6 +13,7 @@ mod pushes;
 mod shape;
 mod soft;
 mod soft_contact;
+mod soft_ties;
 mod tendon;
 mod toml_values;
 mod visual;

@@ -1,4 +1,5 @@
-//! Scenes of soft bodies: `[[soft]]`, `[[half_space]]`, `[[shape]]`, `[[contact]]` and `[simulation]` of a scene file.
+//! Scenes of soft bodies: `[[soft]]`, `[[half_space]]`, `[[shape]]`, `[[contact]]` and `[simulation]` of a scene file, and what
+//! [holds and pulls](super::soft_ties) them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,6 +7,7 @@ use std::path::Path;
 use nalgebra::Vector3;
 
 use super::soft_contact::SoftContacts;
+use super::soft_ties;
 use super::{Taken, read_name, shape};
 use crate::Error;
 use crate::assemble::{ColliderDescription, Description};
@@ -81,7 +83,17 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
             return Err(root.error(field, message));
         }
     }
-    root.only(&["gravity", "simulation", "half_space", "shape", "soft", "contact"])?;
+    root.only(&[
+        "gravity",
+        "simulation",
+        "half_space",
+        "shape",
+        "soft",
+        "contact",
+        "hold",
+        "cable",
+        "spring",
+    ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut scene = SoftScene { name: name.to_string(), ..SoftScene::default() };
     read_settings(root, &mut scene)?;
@@ -96,6 +108,7 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
         let body = read_body(table, gravity, &mut names, &mut scene.warnings)?;
         scene.bodies.push(body);
     }
+    soft_ties::read(root, &mut names, &mut scene)?;
     let contacts = SoftContacts::read(root, &scene)?;
     let touched: Vec<String> = scene.touched().map(str::to_string).collect();
     let SoftScene { grounds, obstacles, bodies: all, warnings, law, .. } = &mut scene;

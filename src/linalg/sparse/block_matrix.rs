@@ -14,9 +14,10 @@ pub struct BlockPattern {
 
 impl BlockPattern {
     /// Of `nodes` nodes coupled by elements, whose nodes are below `nodes`.
-    pub fn new(nodes: usize, elements: &[[usize; 4]]) -> Self {
+    pub fn new(nodes: usize, elements: impl IntoIterator<Item: AsRef<[usize]>>) -> Self {
         let mut pairs: Vec<[usize; 2]> = (0..nodes).map(|node| [node; 2]).collect();
         for element in elements {
+            let element = element.as_ref();
             pairs.extend(element.iter().flat_map(|&a| element.iter().map(move |&b| [a, b])));
         }
         pairs.sort_unstable();
