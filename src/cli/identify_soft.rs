@@ -115,7 +115,7 @@ fn write(
                 recorder.iter_mut().for_each(|recorder| recorder.frame(time, states));
             });
             if let (Some(place), Some(recorder)) = (place, recorder) {
-                let tracks = vec![recorder.finish(), recorded_markers(&drawing, recording)];
+                let tracks = vec![recorder.finish(), recorded_markers(&scene, &drawing, recording)];
                 let distance = 1e3 * fit.distances[k];
                 let name = format!("{}, {distance:.2} mm off", recording.name);
                 clips.push((place, Clip { name, tracks }));

@@ -80,6 +80,8 @@ struct Motion {
     times: Vec<f64>,
     /// Of each body the places of all nodes at all times, where they are wanted.
     places: Vec<Vec<f64>>,
+    /// Likewise lengths and tensions of all cables, and forces of all holds.
+    forces: Vec<[Vec<f64>; 2]>,
     /// Files for ParaView, and their times.
     frames: Vec<(f64, String)>,
     unsolved: usize,
@@ -117,8 +119,9 @@ pub(super) fn run(
     }
     let _locks = wanted.prepare()?;
     interrupt::catch();
-    let mut motion = Motion { places: vec![Vec::new(); scene.bodies.len()], ..Motion::default() };
-    motion.rows = header(scene);
+    let mut motion = Motion { rows: header(scene), ..Motion::default() };
+    motion.places.resize(scene.bodies.len(), Vec::new());
+    motion.forces.resize(scene.bodies.len(), Default::default());
     let drawing = Drawing::of_soft_bodies(scene);
     let mut recorder = view.map(|_| {
         let span = [0.0, steps as f64 * scene.time_step];
@@ -131,6 +134,10 @@ pub(super) fn run(
         if is_archive {
             for (places, state) in motion.places.iter_mut().zip(&made.states) {
                 places.extend(state.position.as_flattened());
+            }
+            for ([cables, holds], state) in motion.forces.iter_mut().zip(&made.states) {
+                cables.extend(state.cables.as_flattened());
+                holds.extend(state.holds.as_flattened());
             }
         } else {
             add_row(scene, time, &made.states, &mut motion.rows);
@@ -270,7 +277,8 @@ fn add_row(scene: &SoftScene, time: f64, states: &[SoftState], rows: &mut String
     rows.push('\n');
 }
 
-/// t (T), and of each body its nodes x (T, n, 3), tetrahedra (m, 4) and mass of the nodes (n).
+/// t (T), and of each body its nodes x (T, n, 3), tetrahedra (m, 4) and mass of the nodes (n), of each cable length and tension (T), of
+/// each hold its force on the body (T, 3).
 fn archive(scene: &SoftScene, motion: &Motion) -> std::io::Result<Vec<u8>> {
     let times = motion.times.len();
     let mut archive = Npz::new();
@@ -285,6 +293,20 @@ fn archive(scene: &SoftScene, motion: &Motion) -> std::io::Result<Vec<u8>> {
         let volumes = body.elements.unit_weight().iter();
         let masses: Vec<f64> = volumes.map(|volume| body.parameters.density * volume).collect();
         archive.add(&format!("{name}/mass"), &[nodes], &masses)?;
+    }
+    for (body, [cables, holds]) in scene.bodies.iter().zip(&motion.forces) {
+        for (k, own) in body.cables.iter().enumerate() {
+            let column = |number: usize| -> Vec<f64> {
+                cables.chunks(2 * body.cables.len()).map(|row| row[2 * k + number]).collect()
+            };
+            archive.add(&format!("{}/length", own.name), &[times], &column(0))?;
+            archive.add(&format!("{}/tension", own.name), &[times], &column(1))?;
+        }
+        for (k, own) in body.holds.iter().enumerate() {
+            let rows = holds.chunks(3 * body.holds.len());
+            let forces: Vec<f64> = rows.flat_map(|row| &row[3 * k..3 * k + 3]).copied().collect();
+            archive.add(&format!("{}/force", own.name), &[times, 3], &forces)?;
+        }
     }
     archive.finish()
 }

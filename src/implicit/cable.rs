@@ -13,27 +13,40 @@ pub enum CablePoint {
     World([f64; 3]),
 }
 
+/// What a cable does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CableKind {
+    /// It pulls, or is slack.
+    #[default]
+    Cable,
+    /// It pushes as well.
+    Spring,
+    /// It holds its first point to its last: k times their distance and c times its rate, in all directions.
+    Joint,
+}
+
 /// A cable that slides freely through its points. Of length l it pulls all of them together with the tension
-/// T = k (l - `l_0`) + c l' (N), never less than nothing if it only pulls; what pushes as well is a spring. Between two points and of no
-/// length at rest it holds one to the other: k times their distance and c times its rate, in all directions.
+/// T = k (l - `l_0`) + c l' (N), never less than nothing if it only pulls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cable<T = f64> {
     /// What it goes through, in that order.
     pub points: Vec<CablePoint>,
-    /// `l_0`, m
+    /// `l_0`, m; of no meaning for a joint
     pub rest_length: T,
     /// k, N/m
     pub stiffness: T,
     /// c, N s/m
     pub damping: T,
-    /// Whether it does not push.
-    pub pulls_only: bool,
+    /// What it does.
+    pub kind: CableKind,
 }
 
-/// Of what stands at nodes: of places those of the points too, of velocities and forces nothing there.
+/// What stands at nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
+    /// Places: points of the world have theirs.
     Places,
+    /// Velocities, or other changes: points of the world have none.
     Rates,
 }
 
@@ -47,12 +60,15 @@ struct Segment<T> {
 impl<T: Real> Cable<T> {
     /// Whether it holds one point to another.
     fn is_joint(&self) -> bool {
-        self.points.len() == 2 && self.rest_length.value() == 0.0
+        self.kind == CableKind::Joint
     }
 
+    /// Its straight parts: of a joint one from its first point to its last.
     fn segments<'a>(&'a self, x: &'a [[T; 3]]) -> impl Iterator<Item = Segment<T>> + 'a {
-        self.points.windows(2).map(|ends| {
-            let ends = [ends[0], ends[1]];
+        let stride = if self.is_joint() { self.points.len().saturating_sub(1).max(1) } else { 1 };
+        let pairs = self.points.iter().zip(self.points.iter().skip(stride));
+        pairs.map(|(&a, &b)| {
+            let ends = [a, b];
             let away = across(ends, x, Field::Places);
             let square = away[0] * away[0] + away[1] * away[1] + away[2] * away[2];
             if square.value() == 0.0 {
@@ -80,12 +96,11 @@ impl<T: Real> Cable<T> {
     /// tension is the size of its force without damping.
     pub fn length_and_tension(&self, x: &[[T; 3]], v: Option<&[[T; 3]]>) -> [T; 2] {
         let [length, rate] = self.length_and_rate(x, v);
-        let stretched = self.stiffness * (length - self.rest_length);
         if self.is_joint() {
-            return [length, stretched];
+            return [length, self.stiffness * length];
         }
-        let tension = stretched + self.damping * rate;
-        let is_slack = self.pulls_only && tension.value() <= 0.0;
+        let tension = self.stiffness * (length - self.rest_length) + self.damping * rate;
+        let is_slack = self.kind == CableKind::Cable && tension.value() <= 0.0;
         [length, if is_slack { T::zero() } else { tension }]
     }
 
@@ -93,7 +108,7 @@ impl<T: Real> Cable<T> {
     pub fn add_forces(&self, x: &[[T; 3]], v: Option<&[[T; 3]]>, f: &mut [[T; 3]]) {
         if self.is_joint() {
             for segment in self.segments(x) {
-                let away = segment.along.map(|t| t * (segment.length - self.rest_length));
+                let away = across(segment.ends, x, Field::Places);
                 let rate = v.map_or([T::zero(); 3], |v| across(segment.ends, v, Field::Rates));
                 let pull = [0, 1, 2].map(|k| self.stiffness * away[k] + self.damping * rate[k]);
                 add_pull(segment.ends, pull, f);
@@ -108,9 +123,16 @@ impl<T: Real> Cable<T> {
 
     /// Its energy without damping (J).
     pub fn energy(&self, x: &[[T; 3]]) -> T {
+        if self.is_joint() {
+            let square = self.segments(x).map(|own| {
+                let away = across(own.ends, x, Field::Places);
+                away[0] * away[0] + away[1] * away[1] + away[2] * away[2]
+            });
+            return square.fold(T::zero(), |sum, x| sum + x) * self.stiffness * 0.5;
+        }
         let [length, _] = self.length_and_rate(x, None);
         let stretch = length - self.rest_length;
-        let is_slack = self.pulls_only && stretch.value() <= 0.0;
+        let is_slack = self.kind == CableKind::Cable && stretch.value() <= 0.0;
         if is_slack { T::zero() } else { self.stiffness * stretch * stretch * 0.5 }
     }
 }
@@ -145,7 +167,7 @@ impl Cable {
             return;
         }
         let [_, tension] = self.length_and_tension(x, v);
-        if self.pulls_only && tension == 0.0 {
+        if self.kind == CableKind::Cable && tension == 0.0 {
             return;
         }
         // T times what turns the directions.
@@ -191,12 +213,12 @@ impl Cable {
         (x, v): (&[[f64; 3]], &[[f64; 3]]),
         f: &mut [[f64; 3]],
     ) {
-        let [rest, stiffness, damping] = *changes;
+        let [_, stiffness, damping] = *changes;
         if self.is_joint() {
             for segment in self.segments(x) {
                 let rate = across(segment.ends, v, Field::Rates);
-                let size = stiffness * segment.length - self.stiffness * rest;
-                let pull = [0, 1, 2].map(|k| size * segment.along[k] + damping * rate[k]);
+                let away = across(segment.ends, x, Field::Places);
+                let pull = [0, 1, 2].map(|k| stiffness * away[k] + damping * rate[k]);
                 add_pull(segment.ends, pull, f);
             }
             return;
@@ -220,9 +242,7 @@ impl Cable {
                 let parted = across(segment.ends, w, Field::Rates);
                 let rate = across(segment.ends, v, Field::Rates);
                 let product = |x: &[f64; 3]| (0..3).map(|k| parted[k] * x[k]).sum::<f64>();
-                let along = product(&segment.along);
-                sums[0] += self.stiffness * along;
-                sums[1] -= segment.length * along;
+                sums[1] -= product(&across(segment.ends, x, Field::Places));
                 sums[2] -= product(&rate);
             }
             return sums;
@@ -234,7 +254,7 @@ impl Cable {
     /// How the tension changes with rest length, stiffness and damping.
     fn tension_slopes(&self, x: &[[f64; 3]], v: &[[f64; 3]]) -> [f64; 3] {
         let [_, tension] = self.length_and_tension(x, Some(v));
-        if self.pulls_only && tension == 0.0 {
+        if self.kind == CableKind::Cable && tension == 0.0 {
             return [0.0; 3];
         }
         let [length, rate] = self.length_and_rate(x, Some(v));

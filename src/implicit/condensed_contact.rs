@@ -26,6 +26,8 @@ const CONTACT_TOLERANCE: f64 = 1e-13;
 const MOST_HALVINGS: usize = 30;
 /// Rows of a contact along which a bristle gives.
 const TANGENTS: usize = 2;
+/// The root of the mass of what no impulse moves.
+const IMMOVABLE: f64 = 1e30;
 /// Iterations without a smaller residual before the search ends.
 const PATIENCE: usize = 6;
 
@@ -98,6 +100,8 @@ pub(super) struct Posed {
     pub demands: Vec<Demand>,
     /// Whether contacts give along tangents as along the normal.
     bristles: bool,
+    /// Whether a surface goes along.
+    drifts: bool,
     pub node: CoupledContact,
     pub inputs: Vec<f64>,
     pub outputs: Vec<f64>,
@@ -125,7 +129,13 @@ impl Posed {
             target: places.map_or(0.0, |places| -contact.gap(&places[contact.node]) / rate),
             friction: contact.friction,
             compliance: compliance(contact),
+            drift: {
+                let [_, first, second] = contact.frame();
+                let drift = contact.drift();
+                [0.0, dot(&first, &drift), dot(&second, &drift)]
+            },
         }));
+        self.drifts = self.demands.iter().any(|demand| demand.drift != [0.0; 3]);
     }
 
     /// Whether no vertex has two contacts. It has as many velocities as conditions then: impulses are unique, and nothing is
@@ -134,33 +144,76 @@ impl Posed {
         self.demands.is_sorted_by(|a, b| a.place < b.place)
     }
 
+    /// Takes velocities of the kept vertices relative to the surfaces that go along with them; with that no surface moves. False where
+    /// a vertex is at two that move differently along themselves.
+    #[must_use]
+    pub fn follow_surfaces(
+        &mut self,
+        (contacts, active): (&[VertexContact], &[usize]),
+        velocity: &mut [f64],
+    ) -> bool {
+        if !self.drifts {
+            return true;
+        }
+        let of = |&k: &usize| contacts[k].surface;
+        let mut active = active;
+        // Those of a vertex stand one after the other.
+        for demands in self.demands.chunk_by_mut(|a, b| a.place == b.place) {
+            let (own, others) = active.split_at(demands.len());
+            active = others;
+            let mut shift = own.first().map_or([0.0; 3], of);
+            if !own.iter().all(|k| of(k) == shift) {
+                // How they rise counts for their targets alone: what goes along their planes may be the same.
+                let drifts = || own.iter().map(|&k| contacts[k].drift());
+                shift = drifts().next().unwrap_or_default();
+                if !drifts().all(|other| other == shift) {
+                    return false;
+                }
+            }
+            if let Some(first) = demands.first() {
+                let own = &mut velocity[3 * first.place..][..3];
+                own.iter_mut().zip(shift).for_each(|(v, shift)| *v -= shift);
+            }
+            for demand in demands {
+                demand.target -= dot(&demand.frame[0], &shift);
+                demand.drift = [0.0; 3];
+            }
+        }
+        self.drifts = false;
+        true
+    }
+
     /// As the node takes it, with free velocities `free` of the kept vertices.
     pub fn pose(&mut self, condensation: &Condensation, free: &[f64]) {
         let n = free.len();
+        // What gives along tangents, or goes along, is a body of its own.
+        let apart = self.bristles || self.drifts;
         self.node.clear();
         (self.node.tolerance, self.node.keep) = (CONTACT_TOLERANCE, self.is_unique());
         let tree = self.node.rows.add_tree(n);
-        let width = n + if self.bristles { TANGENTS } else { 0 };
+        let width = n + if apart { TANGENTS } else { 0 };
         self.inputs.clear();
         for demand in &self.demands {
-            let other = if self.bristles { self.node.rows.add_tree(TANGENTS) } else { tree };
+            let other = if apart { self.node.rows.add_tree(TANGENTS) } else { tree };
             self.node.add(Law::default(), [tree, other]);
             for (k, row) in demand.frame.iter().enumerate() {
                 let start = self.inputs.len();
                 self.inputs.resize(start + width, 0.0);
                 self.inputs[start + 3 * demand.place..][..3].copy_from_slice(row);
-                if self.bristles && k > 0 {
+                if apart && k > 0 {
                     self.inputs[start + n + k - 1] = 1.0;
                 }
             }
         }
         self.inputs.extend_from_slice(&condensation.mass_factor);
-        for demand in self.demands.iter().filter(|_| self.bristles) {
-            let root = demand.compliance.sqrt().recip();
+        for demand in self.demands.iter().filter(|_| apart) {
+            let root = if self.bristles { demand.compliance.sqrt().recip() } else { IMMOVABLE };
             self.inputs.extend_from_slice(&[root, 0.0, 0.0, root]);
         }
         self.inputs.extend_from_slice(free);
-        self.inputs.resize(self.inputs.len() + (width - n) * self.demands.len(), 0.0);
+        for demand in self.demands.iter().filter(|_| apart) {
+            self.inputs.extend(demand.drift[1..].iter().map(|x| -x));
+        }
         self.inputs.extend(self.demands.iter().map(|demand| demand.target));
         self.inputs.extend(self.demands.iter().map(|demand| demand.friction));
         self.inputs.extend(self.demands.iter().map(|demand| demand.compliance));
@@ -172,7 +225,7 @@ impl Posed {
     fn velocity_scale(&self, free: &[f64]) -> f64 {
         let of = |demand: &Demand| {
             let own = &free[3 * demand.place..][..3];
-            let [normal, a, b] = demand.frame.map(|row| dot(&row, own));
+            let [normal, a, b] = [0, 1, 2].map(|k| dot(&demand.frame[k], own) - demand.drift[k]);
             (normal - demand.target).abs().max(a.abs()).max(b.abs())
         };
         self.demands.iter().map(of).fold(0.0, f64::max)
@@ -203,7 +256,7 @@ impl CondensedContact {
         });
         let sized =
             [&step.velocity, &predicted.x, &predicted.v].map(|x| x.len() == nodes && is_finite(x));
-        if !admissible || sized != [true; 3] {
+        if !admissible || sized != [true; 3] || !momentum.is_consistent() {
             return;
         }
         let is_sound = |step: &mut ContactStep| {

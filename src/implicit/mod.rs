@@ -7,7 +7,7 @@
 //! M (v+ - v̄) = a (f(x̄ + a v+, v+) + M g) + J' p,    x+ = x̄ + a v+
 //! ```
 //!
-//! where the impulses p (N s) of vertices at half-spaces and fixed shapes and the velocities J v+ obey Coulomb's law with the
+//! where the impulses p (N s) of vertices at half-spaces and shapes and the velocities J v+ obey Coulomb's law with the
 //! exact cone, and no vertex is below a half-space at x+, or the plane that touches a shape nearest to where the step begins. Lengths are in m, all else in SI units too.
 
 mod bdf;
@@ -26,7 +26,7 @@ mod vertex_law;
 mod vertex_newton;
 
 pub use bdf::{Bdf, History, Predicted};
-pub use cable::{Cable, CablePoint};
+pub use cable::{Cable, CableKind, CablePoint};
 pub use condensed_contact::{CondensedContact, ContactStep};
 pub use held_node::HeldNode;
 pub use momentum::{Momentum, SolidParameters};

@@ -164,6 +164,16 @@ impl Momentum<'_, f64> {
         self.material().viscosity == 0.0 && self.penalties().is_empty() && !is_damped
     }
 
+    /// Whether what nodes are held and pulled by is of its nodes, and the pattern couples those of each cable.
+    pub(super) fn is_consistent(&self) -> bool {
+        let nodes = self.elements.node_count();
+        let pattern = self.elements.pattern();
+        let coupled = |a: usize, b: usize| a < nodes && b < nodes && pattern.find(a, b).is_some();
+        (self.fixed.is_empty() || self.fixed.len() == nodes)
+            && self.held.iter().all(|held| self.is_fixed(held.node))
+            && self.cables.iter().all(|own| own.nodes().all(|a| own.nodes().all(|b| coupled(a, b))))
+    }
+
     /// Velocities with which nothing is strained that was not before: those that nodes are given, and of the others their mean.
     pub(super) fn let_rest(&self, u: &mut [[f64; 3]]) {
         let fixed = || u.iter().enumerate().filter(|(node, _)| self.is_fixed(*node));

@@ -76,7 +76,7 @@ impl Newton {
         }
         let invalid =
             Report { status: Status::InvalidInput, residual: f64::INFINITY, ..Report::default() };
-        if u.len() != pattern.nodes() || !is_finite(u) {
+        if u.len() != pattern.nodes() || !is_finite(u) || !momentum.is_consistent() {
             return invalid;
         }
         momentum.positions(u, &mut self.x);

@@ -115,6 +115,9 @@ impl<'a> StepDerivative<'a> {
         condensation.gather(&step.velocity, &mut velocity);
         let n = velocity.len();
         posed.ask(momentum, contacts, step, condensation.kept());
+        if !posed.follow_surfaces((contacts, &step.active), &mut velocity) {
+            return false;
+        }
         posed.pose(condensation, &velocity);
         let impulses: Vec<f64> = step.active.iter().flat_map(|&k| step.impulses[k]).collect();
         // v_p = v+ - S^-1 J'p
@@ -295,8 +298,10 @@ impl<'a> StepDerivative<'a> {
             let node = contact.node;
             let turned = contact.turning.turned(&change.x[node]);
             let frame = turned_frame(contact, &turned);
+            let v = &step.velocity[node];
+            let relative = contact.relative(v);
             for (i, row) in frame.iter().enumerate() {
-                perturbation.rows[3 * j + i] = dot(row, &step.velocity[node]);
+                perturbation.rows[3 * j + i] = dot(row, if i == 0 { v } else { &relative });
                 if let Some(own) = preimage.as_chunks::<3>().0.get(demand.place) {
                     perturbation.rotations[3 * j + i] = dot(row, own);
                 }
@@ -375,7 +380,10 @@ impl<'a> StepDerivative<'a> {
                 };
                 let at = contact.node;
                 let weights = |all: &[f64]| [0, 1, 2].map(|i| all[3 * j + i]);
-                let mut normal = turned_adjoint(contact, &weights(rows), &self.step.velocity[at]);
+                let (v, [along, first, second]) = (&self.step.velocity[at], weights(rows));
+                let mut normal =
+                    turned_adjoint(contact, &[0.0, first, second], &contact.relative(v));
+                (0..3).for_each(|k| normal[k] += along * v[k]);
                 let own = preimage.as_chunks::<3>().0.get(self.memory.posed.demands[j].place);
                 if let Some(own) = own {
                     let other = turned_adjoint(contact, &weights(rotations), own);

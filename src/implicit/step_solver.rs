@@ -41,9 +41,10 @@ impl StepSolver {
         step.modes.clear();
         step.impulses.clear();
         let nodes = momentum.elements.node_count();
-        let (Some(predicted), true) =
-            (momentum.step, contacts.iter().all(|contact| contact.is_admissible(nodes)))
-        else {
+        let (Some(predicted), true) = (
+            momentum.step,
+            momentum.is_consistent() && contacts.iter().all(|own| own.is_admissible(nodes)),
+        ) else {
             return;
         };
         let sized =

@@ -1,4 +1,4 @@
-//! Vertices of soft bodies at half-spaces and other fixed shapes.
+//! Vertices of soft bodies at half-spaces and other shapes.
 
 use nalgebra::Vector3;
 
@@ -16,6 +16,9 @@ pub struct VertexContact<T = f64> {
     pub normal: [T; 3],
     /// Where the vertex touches: the place of the plane along its normal, and the radius of the vertex (m).
     pub offset: T,
+    /// How fast what it touches moves (m/s): friction is against that. Along the normal it says nothing: the plane is where it is as
+    /// the step ends.
+    pub surface: [f64; 3],
     /// How the plane follows the vertex.
     pub turning: Turning,
     /// The coefficient of friction.
@@ -71,13 +74,27 @@ const BEYOND: f64 = 1e9;
 impl VertexContact {
     /// Lets it stand for what is beyond reach: a plane that nothing comes to.
     pub fn put_beyond(&mut self) {
-        (self.normal, self.offset) = ([0.0, 0.0, 1.0], -BEYOND);
+        (self.normal, self.offset, self.surface) = ([0.0, 0.0, 1.0], -BEYOND, [0.0; 3]);
         self.turning = Turning::default();
     }
 
     /// Whether it stands for what is beyond reach.
     pub fn is_beyond(&self) -> bool {
         self.offset == -BEYOND
+    }
+
+    /// How fast the surface goes along itself (m/s).
+    pub fn drift(&self) -> [f64; 3] {
+        let rising = (0..3).map(|k| self.normal[k] * self.surface[k]).sum::<f64>();
+        let drift = [0, 1, 2].map(|k| self.surface[k] - rising * self.normal[k]);
+        // What goes straight along its normal leaves rounding.
+        let is_rounding = drift.iter().all(|x| x.abs() <= 1e-14 * rising.abs());
+        if is_rounding { [0.0; 3] } else { drift }
+    }
+
+    /// A velocity of the vertex (m/s) less that of the surface.
+    pub fn relative(&self, v: &[f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|k| v[k] - self.surface[k])
     }
 
     /// The rows of its contact problem: the normal and two tangents.
@@ -93,6 +110,7 @@ impl VertexContact {
         self.node < nodes
             && (length - 1.0).abs() < 1e-9
             && self.offset.is_finite()
+            && self.surface.iter().all(|x| x.is_finite())
             && numbers.iter().all(|x| *x >= 0.0 && x.is_finite())
     }
 }

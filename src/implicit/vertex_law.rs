@@ -1,6 +1,6 @@
-//! By which law vertices meet half-spaces and other fixed shapes.
+//! By which law vertices meet half-spaces and other shapes.
 
-/// The law by which vertices meet half-spaces and other fixed shapes. With kn the stiffness of a contact, a the [rate](super::Predicted::rate) of the
+/// The law by which vertices meet half-spaces and other shapes. With kn the stiffness of a contact, a the [rate](super::Predicted::rate) of the
 /// step and kt = kn a (`Geilinger20` 4.2):
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VertexLaw {

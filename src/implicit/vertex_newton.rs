@@ -27,6 +27,8 @@ pub(super) struct Demand {
     pub friction: f64,
     /// How much more velocity along the normal an impulse takes (1/kg).
     pub compliance: f64,
+    /// How fast the surface goes along the frame (m/s): nothing along the normal.
+    pub drift: [f64; 3],
 }
 
 /// The solver, with its memory.
@@ -49,7 +51,7 @@ pub(super) struct VertexNewton {
 struct Vertex {
     frame: [[f64; 3]; 3],
     demand: Option<Demand>,
-    /// u, w (m/s) and p (N s).
+    /// u, w (m/s), relative to the surface, and p (N s).
     start: [f64; 3],
     velocity: [f64; 3],
     impulse: [f64; 3],
@@ -203,7 +205,8 @@ impl VertexNewton {
         }
         let n = u.len();
         for (k, (vertex, u)) in self.vertices.iter_mut().zip(u.as_chunks::<3>().0).enumerate() {
-            vertex.start = vertex.frame.map(|row| product(&row, u));
+            let drift = vertex.demand.map_or([0.0; 3], |demand| demand.drift);
+            vertex.start = [0, 1, 2].map(|k| product(&vertex.frame[k], u) - drift[k]);
             vertex.velocity = vertex.start;
             let own = |row: &[f64; 3]| {
                 (0..3).map(|i| row[i] * product(&block(s, n, k, k)[i], row)).sum::<f64>()

@@ -221,12 +221,15 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
             return Err(table.error("name", message));
         }
         let bounded = parameter.number == SoftNumber::PoissonRatio;
-        let lower = table.number("lower")?.unwrap_or(0.0);
+        // How something is led may have any sign.
+        let signed = matches!(parameter.number, SoftNumber::Hold(..) | SoftNumber::Pull(..));
+        let least = if signed { f64::NEG_INFINITY } else { 0.0 };
+        let lower = table.number("lower")?.unwrap_or(least);
         let upper = table.number("upper")?.unwrap_or(if bounded { 0.499 } else { f64::INFINITY });
         table.demand(
             "lower",
-            (0.0..upper).contains(&lower),
-            "must be from 0 to below upper",
+            (least..upper).contains(&lower),
+            if signed { "must be below upper" } else { "must be from 0 to below upper" },
             lower,
             "",
         )?;
@@ -237,7 +240,10 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
         let demand = format!("must be within {lower} and {upper}");
         table.demand("start", inside, &demand, start, "")?;
         let log = match table.string("transform")? {
-            None => !bounded && start > 0.0 && !matches!(parameter.number, SoftNumber::Friction(_)),
+            None => {
+                let is_friction = matches!(parameter.number, SoftNumber::Friction(_));
+                !bounded && start > 0.0 && !is_friction && !signed
+            }
             Some("log") => true,
             Some("none") => false,
             Some(other) => {

@@ -18,7 +18,7 @@ use crate::soft::{SoftParameter, SoftRecord, SoftScene as Description, SoftTange
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 
-/// A scene of soft bodies on half-spaces and other fixed shapes, and its motion as a function of some of its parameters p.
+/// A scene of soft bodies on half-spaces and other shapes, and its motion as a function of some of its parameters p.
 ///
 /// The N nodes of all bodies stand one after the other: see `nodes`. Lengths in m, all else in SI units too.
 #[pyclass(frozen, module = "stiction")]

@@ -1,7 +1,8 @@
-//! Scenes of soft bodies on half-spaces and other fixed shapes, and their simulation: `[[soft]]` of a scene file, by
+//! Scenes of soft bodies on half-spaces and other shapes, and their simulation: `[[soft]]` of a scene file, by
 //! [implicit steps](crate::implicit) with exact contact.
 //!
-//! Cables and springs go through their nodes, some of which are held and led. Vertices touch what does not move: not each other or rigid bodies, of which a scene has one sort or the other.
+//! Cables and springs go through their nodes, some of which are held and led. Vertices touch what is where it is told to be: not each
+//! other or rigid bodies, of which a scene has one sort or the other.
 
 mod schedule;
 mod soft_cable;
@@ -22,7 +23,7 @@ pub use soft_hold::{HoldNumber, SoftHold};
 pub use soft_obstacle::{NearestMemory, SoftObstacle};
 pub use soft_parameter::{SoftNumber, SoftParameter};
 pub use soft_rollout::{SoftRollout, SoftState, SoftStepReport};
-pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene};
+pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene, SoftTime};
 pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, Weigh};
 pub use soft_start::SoftStart;
 pub use solved_soft_step::SolvedSoftStep;

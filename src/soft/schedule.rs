@@ -18,3 +18,16 @@ pub(super) fn weights(times: &[f64], t: f64) -> impl Iterator<Item = (usize, f64
 pub(super) fn weight(times: &[f64], t: f64, k: usize) -> f64 {
     weights(times, t).filter(|(other, _)| *other == k).map(|(_, weight)| weight).sum()
 }
+
+/// How far something is moved at time `t` from where it starts, of displacements told at some times (m).
+pub(super) fn moved(times: &[f64], displacement: &[[f64; 3]], t: f64) -> [f64; 3] {
+    let at = |t: f64| {
+        let add = |sum: [f64; 3], (k, weight): (usize, f64)| {
+            let told = displacement.get(k).copied().unwrap_or_default();
+            [0, 1, 2].map(|axis| sum[axis] + weight * told[axis])
+        };
+        weights(times, t).fold([0.0; 3], add)
+    };
+    let (now, start) = (at(t), at(0.0));
+    [0, 1, 2].map(|k| now[k] - start[k])
+}

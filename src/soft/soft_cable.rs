@@ -19,8 +19,9 @@ pub struct SoftCable {
 impl SoftCable {
     /// Its rest length at a time (s).
     pub fn rest_length(&self, time: f64) -> f64 {
-        let pulled: f64 =
-            schedule::weights(&self.times, time).map(|(k, weight)| weight * self.pulls[k]).sum();
+        let pulled: f64 = schedule::weights(&self.times, time)
+            .filter_map(|(k, weight)| Some(weight * self.pulls.get(k)?))
+            .sum();
         self.cable.rest_length - pulled
     }
 }

@@ -2,7 +2,7 @@
 
 use super::soft_hold::SoftHold;
 use super::soft_scene::SoftBody;
-use crate::implicit::{Cable, HeldNode, Momentum, Predicted};
+use crate::implicit::{Cable, HeldNode, Momentum, Predicted, StepChange};
 
 /// What leads a body in a step.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +25,27 @@ impl SoftBody {
         drive.held.clear();
         let holds = self.holds.iter();
         drive.held.extend(holds.flat_map(|own: &SoftHold| own.lead(&self.position, span)));
+    }
+
+    /// How its nodes start (m/s): those that are held as they are led in the first step, over a `span` (s).
+    pub fn start_velocity(&self, span: [f64; 2]) -> Vec<[f64; 3]> {
+        let (mut velocity, step) = (self.velocity.clone(), span[1] - span[0]);
+        for held in self.holds.iter().flat_map(|own| own.lead(&self.position, span)) {
+            let (x, turned) = (&self.position[held.node], held.turned(&self.position[held.node]));
+            velocity[held.node] = [0, 1, 2].map(|k| (turned[k] + held.shift[k] - x[k]) / step);
+        }
+        velocity
+    }
+
+    /// How the start of held nodes changes with that of their places, and how they are led: what is in `change`.
+    pub(super) fn start_slopes(&self, span: [f64; 2], change: &mut StepChange) {
+        let step = span[1] - span[0];
+        let all = self.holds.iter().flat_map(|own| own.lead(&self.position, span));
+        for (k, held) in all.enumerate() {
+            let (x, turned) = (change.x[held.node], held.turned(&change.x[held.node]));
+            let led = change.held.get(k).copied().unwrap_or_default();
+            change.v[held.node] = [0, 1, 2].map(|i| (turned[i] + led[i] - x[i]) / step);
+        }
     }
 
     /// The momentum of a step in which it is led.

@@ -16,7 +16,7 @@ pub struct SoftHold {
     pub nodes: Vec<usize>,
     /// When it is told where it is (s), ascending.
     pub times: Vec<f64>,
-    /// How far it is moved then (m): one of each time, or none.
+    /// How far it is moved then (m): one of each time, or none. What is told of time 0 is where it starts.
     pub displacement: Vec<[f64; 3]>,
     /// How it is turned then, a rotation vector about where the middle of its nodes has got to (rad): one of each time, or none.
     pub rotation: Vec<[f64; 3]>,
@@ -58,7 +58,8 @@ struct Carried<T> {
 impl SoftHold {
     /// The middle of its nodes where all nodes are at `x` (m).
     fn middle(&self, x: &[[f64; 3]]) -> Vector3<f64> {
-        let sum: Vector3<f64> = self.nodes.iter().map(|&node| Vector3::from(x[node])).sum();
+        let known = self.nodes.iter().filter_map(|&node| x.get(node));
+        let sum: Vector3<f64> = known.map(|x| Vector3::from(*x)).sum();
         sum / self.nodes.len().max(1) as f64
     }
 
@@ -90,7 +91,8 @@ impl SoftHold {
             HoldNumber::Rotation(k, axis) => Some((k, axis)),
             HoldNumber::Displacement(..) => None,
         };
-        let [before, after] = span.map(|t| told(&self.displacement, moved, t));
+        let [start, before, after] =
+            [0.0, span[0], span[1]].map(|t| told(&self.displacement, moved, t));
         let turn = match self.rotation.is_empty() {
             true => Matrix3::identity(),
             false => {
@@ -102,7 +104,7 @@ impl SoftHold {
         let shift = match self.rotation.is_empty() {
             // What turns nothing needs no middle.
             true => after - before,
-            false => middle + after - turn * (middle + before),
+            false => middle + (after - start) - turn * (middle + (before - start)),
         };
         Carried { turn, shift }
     }

@@ -7,7 +7,7 @@ use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_start::SoftStart;
 use crate::ad::Dual;
 use crate::fem::SolidMaterial;
-use crate::implicit::{StepChange, VertexLaw};
+use crate::implicit::{CableKind, StepChange, VertexLaw};
 
 /// A number of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +85,13 @@ impl SoftScene {
                     add(&pair, "damping", Number::Damping(k));
                 }
             }
-            for (cable, SoftCable { name, times, .. }) in own.cables.iter().enumerate() {
+            for (cable, SoftCable { name, times, cable: line, .. }) in own.cables.iter().enumerate()
+            {
                 add(name, "stiffness", Number::CableStiffness(cable));
                 add(name, "damping", Number::CableDamping(cable));
+                if line.kind == CableKind::Joint {
+                    continue;
+                }
                 add(name, "rest_length", Number::RestLength(cable));
                 for k in 0..times.len() {
                     add(name, &format!("pull_{k}"), Number::Pull(cable, k));
@@ -202,6 +206,14 @@ impl SoftScene {
                 return Err(format!("{name} = {value} is not that of a soft body"));
             }
         }
+        for own in self.bodies.iter().flat_map(|body| &body.cables) {
+            if let Some(k) = own.pulls.iter().position(|pull| *pull > own.cable.rest_length) {
+                return Err(format!(
+                    "{0}/pull_{k} = {1} is more than {0}/rest_length, {2}",
+                    own.name, own.pulls[k], own.cable.rest_length
+                ));
+            }
+        }
         Ok(())
     }
 
@@ -234,20 +246,25 @@ impl SoftScene {
             SoftNumber::Damping(k) => body.shares(k, true, &mut change.damping),
             SoftNumber::Start(k) => {
                 [change.x, change.v] = body.start.slope(&body.mesh.nodes, k);
-                if self.moved_before {
-                    let both = change.x.iter().zip(&change.v);
-                    let before = |(x, v): (&[f64; 3], &[f64; 3])| {
-                        [0, 1, 2].map(|k| x[k] - self.time_step * v[k])
-                    };
-                    change.x_old = both.map(before).collect();
-                    change.v_old.clone_from(&change.v);
-                }
             }
             SoftNumber::CableStiffness(_)
             | SoftNumber::CableDamping(_)
             | SoftNumber::RestLength(_)
             | SoftNumber::Pull(..)
             | SoftNumber::Hold(..) => {}
+        }
+        if matches!(parameter.number, SoftNumber::Start(_) | SoftNumber::Hold(..)) {
+            let span = self.span(0);
+            self.lead_change(parameter, span, &body.position, &mut change);
+            body.start_slopes(span, &mut change);
+            if self.moved_before {
+                let both = change.x.iter().zip(&change.v);
+                let before = |(x, v): (&[f64; 3], &[f64; 3])| {
+                    [0, 1, 2].map(|k| x[k] - self.time_step * v[k])
+                };
+                change.x_old = both.map(before).collect();
+                change.v_old.clone_from(&change.v);
+            }
         }
         change
     }

@@ -2,7 +2,7 @@
 
 use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
-use super::soft_scene::{SoftBody, SoftScene};
+use super::soft_scene::{SoftBody, SoftScene, SoftTime};
 use super::solved_soft_step::SolvedSoftStep;
 use crate::argmin::{Mode, Report};
 use crate::implicit::{Bdf, Cable, ContactStep, History, Predicted, StepSolver, VertexContact};
@@ -76,15 +76,15 @@ impl<'a> SoftRollout<'a> {
         let moving = |body: &SoftBody| {
             let mut solver = StepSolver::default();
             solver.settings = scene.newton;
-            let SoftBody { position, velocity, .. } = body;
-            let history = History::start(position.clone(), velocity.clone(), scene.time_step);
+            let velocity = body.start_velocity(scene.span(0));
             let step = ContactStep::start_by(scene.law, velocity.clone());
+            let history = History::start(body.position.clone(), velocity, scene.time_step);
             let contacts = body.contacts.clone();
             Moving { history, step, solver, contacts, ..Moving::default() }
         };
         let state = |body: &SoftBody| SoftState {
             position: body.position.clone(),
-            velocity: body.velocity.clone(),
+            velocity: body.start_velocity(scene.span(0)),
             impulse: vec![[0.0; 3]; body.position.len()],
             cables: body
                 .cables
@@ -146,21 +146,20 @@ impl<'a> SoftRollout<'a> {
             let Moving { history, predicted, step, solver, contacts, nearest, drive, lacking } =
                 moving;
             bdf.predict_into(self.scene.time_step, history, predicted);
-            self.scene.place_contacts(number, &history.x, predicted, contacts, nearest);
+            self.scene.place_contacts(
+                (number, SoftTime { bdf, span }),
+                &history.x,
+                predicted,
+                contacts,
+                nearest,
+            );
             body.drive(span, drive);
             for held in &drive.held {
                 step.velocity[held.node] = held.velocity(&history.x[held.node], predicted);
             }
             let momentum = body.momentum(predicted, drive);
             solver.solve(&momentum, contacts, step);
-            let motion = (&step.velocity[..], &step.position[..]);
-            body.hold_forces(&momentum, motion, lacking, &mut state.holds);
-            state.cables.clear();
-            let both = (motion.1, Some(motion.0));
-            state
-                .cables
-                .extend(drive.cables.iter().map(|own| own.length_and_tension(both.0, both.1)));
-            self.scene.turn_contacts(number, step, contacts, nearest);
+            self.scene.turn_contacts((number, span), step, contacts, nearest);
             let contacts = &contacts[..];
             let start = &history.x[..];
             observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step, start });
@@ -172,6 +171,11 @@ impl<'a> SoftRollout<'a> {
             history.advance(predicted, &step.velocity);
             state.position.clone_from(&history.x);
             state.velocity.clone_from(&history.v);
+            let (v, x) = (&state.velocity[..], &state.position[..]);
+            body.hold_forces(&momentum, (v, x), lacking, &mut state.holds);
+            state.cables.clear();
+            let tensions = drive.cables.iter().map(|own| own.length_and_tension(x, Some(v)));
+            state.cables.extend(tensions);
             state.impulse.fill([0.0; 3]);
             // Those of the step's equation are a times the forces, of which momentum, over the steps of BDF2 that
             // follow, takes up dt times.

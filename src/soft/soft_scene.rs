@@ -32,12 +32,21 @@ pub struct SoftScene {
     pub newton: NewtonSettings,
     /// The half-spaces.
     pub grounds: Vec<SoftGround>,
-    /// Other shapes that do not move.
+    /// Other shapes.
     pub obstacles: Vec<SoftObstacle>,
     /// The bodies.
     pub bodies: Vec<SoftBody>,
     /// What is not right, but stops nothing.
     pub warnings: Vec<String>,
+}
+
+/// A step in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SoftTime {
+    /// Its formula.
+    pub bdf: Bdf,
+    /// When it begins and ends (s).
+    pub span: [f64; 2],
 }
 
 /// A half-space that soft bodies lie on.
@@ -159,7 +168,8 @@ impl SoftBody {
         if !holds.is_empty() {
             self.fixed.resize(self.position.len(), false);
         }
-        holds.iter().flat_map(|hold| &hold.nodes).for_each(|&node| self.fixed[node] = true);
+        let held = holds.iter().flat_map(|hold| &hold.nodes);
+        held.for_each(|&node| self.fixed.get_mut(node).into_iter().for_each(|own| *own = true));
         (self.cables, self.holds) = (cables, holds);
     }
 
@@ -200,7 +210,8 @@ impl SoftBody {
                     (None, Some(obstacle)) => {
                         let x = &self.position[node];
                         // What is not touched is found as a motion begins.
-                        obstacle.place(x, [self.radius, 0.0], &mut contact, &mut memory);
+                        let start = (x, SoftTime::default());
+                        obstacle.place(start, [self.radius, 0.0], &mut contact, &mut memory);
                     }
                     (None, None) => {}
                 }
@@ -243,7 +254,7 @@ impl SoftScene {
     /// Places the contacts of a body for the step that begins with its nodes at `x` (m), and what is `predicted` from there.
     pub fn place_contacts(
         &self,
-        body: usize,
+        (body, time): (usize, SoftTime),
         x: &[[f64; 3]],
         predicted: &Predicted<f64>,
         contacts: &mut [VertexContact],
@@ -259,13 +270,18 @@ impl SoftScene {
         let length = |v: &[f64; 3]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
         let fastest = predicted.v.iter().map(length).fold(0.0, f64::max);
         let moved = |(x, to): (&[f64; 3], &[f64; 3])| length(&[0, 1, 2].map(|k| to[k] - x[k]));
-        let carried = x.iter().zip(&predicted.x).map(moved).fold(0.0, f64::max);
+        let mut carried = x.iter().zip(&predicted.x).map(moved).fold(0.0, f64::max);
+        for held in own.holds.iter().flat_map(|hold| hold.lead(&own.position, time.span)) {
+            let (x, turned) = (&x[held.node], held.turned(&x[held.node]));
+            carried = carried.max(length(&[0, 1, 2].map(|k| turned[k] + held.shift[k] - x[k])));
+        }
         let (pull, rate) = (length(&own.parameters.gravity), predicted.rate);
         let way = carried + rate * (fastest + rate * pull);
         let (all, grounds) = (own.touching.len().max(1), self.grounds.len());
         for contacts in contacts.chunks_mut(all) {
             for (obstacle, contact) in self.obstacles.iter().zip(&mut contacts[grounds..]) {
-                obstacle.place(&x[contact.node], [own.radius, FAR * way], contact, memory);
+                let start = (&x[contact.node], time);
+                obstacle.place(start, [own.radius, FAR * way], contact, memory);
             }
         }
     }
@@ -273,7 +289,7 @@ impl SoftScene {
     /// Finds how the planes of contacts that were [placed](Self::place_contacts) turn, of those that touch.
     pub fn turn_contacts(
         &self,
-        body: usize,
+        (body, span): (usize, [f64; 2]),
         step: &ContactStep,
         contacts: &mut [VertexContact],
         memory: &mut NearestMemory,
@@ -288,7 +304,7 @@ impl SoftScene {
             let obstacle = (k % all).checked_sub(grounds).and_then(|k| self.obstacles.get(k));
             let touches = step.modes.get(k).is_some_and(|mode| *mode != Mode::Break);
             if let Some(obstacle) = obstacle.filter(|_| touches) {
-                obstacle.turn(own.radius, contact, memory);
+                obstacle.turn((own.radius, span), contact, memory);
             }
         }
     }

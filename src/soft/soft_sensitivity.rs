@@ -6,7 +6,7 @@ use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
 use super::soft_parameter::SoftParameter;
 use super::soft_rollout::{SoftRollout, SoftState, SoftStepReport};
-use super::soft_scene::SoftScene;
+use super::soft_scene::{SoftScene, SoftTime};
 use super::solved_soft_step::SolvedSoftStep;
 use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Predicted, StepChange};
 
@@ -23,7 +23,7 @@ impl fmt::Display for NoDerivative {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "step {} of {} was not solved, or its conditions determine no derivative",
+            "step {} of {} was not solved, or its conditions determine no derivative (as where a vertex touches shapes that move differently)",
             self.step, self.body
         )
     }
@@ -39,7 +39,6 @@ pub struct SoftTangents<'a> {
     /// Of each parameter the change of the places and velocities of its body now and a step before.
     columns: Vec<StepChange>,
     memories: Vec<DerivativeMemory>,
-    steps: usize,
 }
 
 impl<'a> SoftTangents<'a> {
@@ -50,7 +49,6 @@ impl<'a> SoftTangents<'a> {
             parameters: parameters.to_vec(),
             columns: parameters.iter().map(|&parameter| scene.direction(parameter)).collect(),
             memories: scene.bodies.iter().map(|_| DerivativeMemory::default()).collect(),
-            steps: 0,
         }
     }
 
@@ -59,8 +57,7 @@ impl<'a> SoftTangents<'a> {
     /// # Errors
     /// If it has no derivative.
     pub fn step(&mut self) -> Result<SoftStepReport, NoDerivative> {
-        let span = self.rollout.scene().span(self.steps);
-        self.steps += 1;
+        let span = self.rollout.scene().span(self.rollout.steps());
         let SoftTangents { rollout, parameters, columns, memories, .. } = self;
         let (scene, mut failed) = (rollout.scene(), None);
         let report = rollout.step_observed(&mut |solved| {
@@ -84,7 +81,7 @@ impl<'a> SoftTangents<'a> {
             memories[solved.body] = derivative.into_memory();
         });
         match failed {
-            Some(body) => Err(self.rollout.scene().no_derivative(body, self.steps)),
+            Some(body) => Err(self.rollout.scene().no_derivative(body, self.rollout.steps())),
             None => Ok(report),
         }
     }
@@ -192,9 +189,10 @@ impl SoftRecord<'_> {
             weigh(k + 1, body, &mut x, &mut v);
             let kept = &kept[body];
             let places = &self.states[k][body].position;
-            self.scene.place_contacts(body, places, &kept.predicted, &mut contacts, &mut nearest);
-            self.scene.turn_contacts(body, &kept.step, &mut contacts, &mut nearest);
-            let span = self.scene.span(k);
+            let (span, start) = (self.scene.span(k), &kept.predicted);
+            let time = SoftTime { bdf: kept.bdf, span };
+            self.scene.place_contacts((body, time), places, start, &mut contacts, &mut nearest);
+            self.scene.turn_contacts((body, span), &kept.step, &mut contacts, &mut nearest);
             own.drive(span, &mut drive);
             let momentum = own.momentum(&kept.predicted, &drive);
             let (bdf, step, start) = (kept.bdf, &kept.step, &places[..]);

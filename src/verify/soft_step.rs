@@ -15,7 +15,7 @@ use crate::implicit::{
 };
 use crate::simulation::StepReport;
 use crate::soft::{
-    NearestMemory, SoftBody, SoftDrive, SoftNumber, SoftParameter, SoftRollout, SoftScene,
+    NearestMemory, SoftBody, SoftDrive, SoftNumber, SoftParameter, SoftRollout, SoftScene, SoftTime,
 };
 
 type Scalar = Dual<f64, 1>;
@@ -61,6 +61,8 @@ struct Input {
 #[derive(Clone, Debug, PartialEq)]
 pub struct VertexModes {
     modes: Vec<Mode>,
+    /// Which cables are taut.
+    taut: Vec<bool>,
     is_solved: bool,
 }
 
@@ -124,7 +126,13 @@ impl<'a> SoftStepProgram<'a> {
         let mut contacts = body.contacts.clone();
         let nearest = &mut NearestMemory::default();
         let predicted = self.bdf.predict(self.scene.time_step, history);
-        scene.place_contacts(self.body, &history.x, &predicted, &mut contacts, nearest);
+        scene.place_contacts(
+            (self.body, self.time()),
+            &history.x,
+            &predicted,
+            &mut contacts,
+            nearest,
+        );
         let drive = self.drive(body);
         let momentum = body.momentum(&predicted, &drive);
         solver.settings = self.scene.newton;
@@ -134,6 +142,20 @@ impl<'a> SoftStepProgram<'a> {
         }
         solver.solve(&momentum, &contacts, &mut step);
         step
+    }
+
+    /// Which cables of a body pull as it has made a step.
+    fn taut(&self, body: &SoftBody, step: &ContactStep) -> Vec<bool> {
+        if step.position.len() != body.position.len() {
+            return Vec::new();
+        }
+        let motion = (&step.position[..], Some(&step.velocity[..]));
+        let pulls = |own: &Cable| own.length_and_tension(motion.0, motion.1)[1] != 0.0;
+        self.drive(body).cables.iter().map(pulls).collect()
+    }
+
+    fn time(&self) -> SoftTime {
+        SoftTime { bdf: self.bdf, span: self.span }
     }
 
     /// What leads a body in the step.
@@ -172,7 +194,9 @@ impl<'a> SoftStepProgram<'a> {
         }
         let step = self.solved(&scene, &history, solver);
         let is_solved = step.report.status.is_solved();
-        (self.weighed(&step.velocity, &step.position), VertexModes { modes: step.modes, is_solved })
+        let taut = self.taut(&scene.bodies[self.body], &step);
+        let outputs = self.weighed(&step.velocity, &step.position);
+        (outputs, VertexModes { modes: step.modes, taut, is_solved })
     }
 
     fn weighed(&self, velocity: &[[f64; 3]], position: &[[f64; 3]]) -> Vec<f64> {
@@ -224,8 +248,8 @@ impl<'a> SoftStepProgram<'a> {
         let predicted = self.bdf.predict(self.scene.time_step, &self.history);
         let nearest = &mut NearestMemory::default();
         let x = &self.history.x;
-        self.scene.place_contacts(self.body, x, &predicted, &mut contacts, nearest);
-        self.scene.turn_contacts(self.body, &self.step, &mut contacts, nearest);
+        self.scene.place_contacts((self.body, self.time()), x, &predicted, &mut contacts, nearest);
+        self.scene.turn_contacts((self.body, self.span), &self.step, &mut contacts, nearest);
         contacts
     }
 
@@ -305,6 +329,7 @@ impl<'a> SoftStepProgram<'a> {
                 node: contact.node,
                 normal: [0, 1, 2].map(|i| number(contact.normal[i], turned[i])),
                 offset: number(contact.offset, moved),
+                surface: contact.surface,
                 turning: contact.turning,
                 friction: number(contact.friction, change.friction[k]),
                 stiffness: number(contact.stiffness, change.stiffness[k]),
@@ -321,7 +346,7 @@ impl<'a> SoftStepProgram<'a> {
                 rest_length: number(own.rest_length, rest),
                 stiffness: number(own.stiffness, stiffness),
                 damping: number(own.damping, damping),
-                pulls_only: own.pulls_only,
+                kind: own.kind,
             }
         };
         let cables: Vec<_> = self.drive(body).cables.iter().enumerate().map(cable).collect();
@@ -358,6 +383,11 @@ impl<'a> SoftStepProgram<'a> {
                 continue;
             }
             let body = &self.scene.bodies[self.body];
+            let taut = self.taut(body, &self.step);
+            if let Some(k) = (0..taut.len()).find(|&k| beyond.taut.get(k) != Some(&taut[k])) {
+                let [here, there] = if taut[k] { ["taut", "slack"] } else { ["slack", "taut"] };
+                return Some(format!("{}: {here}, {there} beyond", body.cables[k].name));
+            }
             let mut modes = self.step.modes.iter().zip(&beyond.modes).enumerate();
             if let Some((k, (here, there))) = modes.find(|(_, (here, there))| here != there) {
                 let mut touched = self.scene.touched();
@@ -389,6 +419,10 @@ fn inputs(
             let value = scene.value(parameter);
             let unit = if value == 0.0 { 1.0 } else { value };
             let mut change = scene.direction(parameter);
+            // What it does to the start is not of the step.
+            for own in [&mut change.x, &mut change.v, &mut change.x_old, &mut change.v_old] {
+                own.fill([0.0; 3]);
+            }
             scene.lead_change(parameter, span, places, &mut change);
             Input { name, parameter: Some(parameter), value: value / unit, change, unit }
         })

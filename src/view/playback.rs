@@ -38,6 +38,9 @@ pub struct Track {
     /// For each frame and each of [`Drawing::soft`]: where the vertices of its surface are, x, y, z one after the other, m.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub surfaces: Vec<Vec<Vec<f64>>>,
+    /// For each frame and each cable of a soft body: the points that it goes through, x, y, z one after the other, m.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cables: Vec<Vec<Vec<f64>>>,
 }
 
 impl Track {
@@ -50,6 +53,7 @@ impl Track {
             poses: Vec::new(),
             forces: Vec::new(),
             surfaces: Vec::new(),
+            cables: Vec::new(),
         }
     }
 }

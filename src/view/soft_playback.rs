@@ -8,7 +8,7 @@ use super::pace::{MOST_FRAMES, Pace};
 use super::playback::{Role, Track};
 use crate::markers::MarkerRecording;
 use crate::model::Triangulation;
-use crate::soft::{SoftBody, SoftObstacle, SoftScene, SoftState};
+use crate::soft::{SoftBody, SoftCable, SoftObstacle, SoftScene, SoftState};
 
 /// Numbers in a page at most, about 16 MB: of large meshes fewer frames are kept,
 const MOST_NUMBERS: f64 = 2e6;
@@ -38,7 +38,10 @@ impl Drawing {
         let named = |body: &SoftBody| -> Vec<String> {
             body.markers.iter().map(|marker| format!("{}/{}", body.name, marker.name)).collect()
         };
-        let bodies: Vec<String> = scene.bodies.iter().flat_map(named).collect();
+        let mut bodies: Vec<String> = scene.bodies.iter().flat_map(named).collect();
+        let markers = bodies.len();
+        let moves = |obstacle: &&SoftObstacle| !obstacle.times.is_empty();
+        bodies.extend(scene.obstacles.iter().filter(moves).map(|own| own.name.clone()));
         let shape = |(k, name): (usize, &String)| DrawnShape {
             name: name.clone(),
             body: Some(k),
@@ -47,14 +50,22 @@ impl Drawing {
             color: None,
             covered: false,
         };
+        // Shapes that move stand after the markers.
+        let mut next = markers;
         let fixed = |obstacle: &SoftObstacle| {
             let SoftObstacle { name, shape, size, pose, .. } = obstacle;
-            let surface = Surface::of(shape.surface(*size)).placed(&pose.rotation, &pose.position);
+            let is_led = !obstacle.times.is_empty();
+            let place = if is_led { Vector3::zeros() } else { pose.position };
+            let surface = Surface::of(shape.surface(*size)).placed(&pose.rotation, &place);
             let (name, surface) = (name.clone(), surface.rounded());
             let round = shape.is_round();
-            DrawnShape { name, body: None, surface, round, color: None, covered: false }
+            let body = is_led.then(|| {
+                next += 1;
+                next - 1
+            });
+            DrawnShape { name, body, surface, round, color: None, covered: false }
         };
-        let shapes = bodies.iter().enumerate().map(shape);
+        let shapes = bodies[..markers].iter().enumerate().map(shape);
         Drawing {
             shapes: shapes.chain(scene.obstacles.iter().map(fixed)).collect(),
             bodies,
@@ -85,7 +96,11 @@ fn marker_pose(place: [f64; 3], decimals: i32) -> [f64; 7] {
 /// Where markers were seen, to be played beside a motion; of many frames as many as playing takes. A marker that was not seen in
 /// a frame is on the line between where it was before and after, or where it was last or first; one that never was is left at
 /// the origin.
-pub fn recorded_markers(drawing: &Drawing, recording: &MarkerRecording) -> Track {
+pub fn recorded_markers(
+    scene: &SoftScene,
+    drawing: &Drawing,
+    recording: &MarkerRecording,
+) -> Track {
     let MarkerRecording { name, times, places } = recording;
     let mut track = Track::new(name, Role::Recording);
     let ends = [times.first(), times.last()].map(|time| time.copied().unwrap_or(0.0));
@@ -94,12 +109,15 @@ pub fn recorded_markers(drawing: &Drawing, recording: &MarkerRecording) -> Track
         let frames = times.iter().zip(places);
         frames.filter_map(|(&time, places)| Some((time, (*places.get(marker)?)?))).collect()
     };
-    let seen: Vec<_> = (0..drawing.bodies.len()).map(seen).collect();
+    let moving: Vec<&SoftObstacle> =
+        scene.obstacles.iter().filter(|own| !own.times.is_empty()).collect();
+    let seen: Vec<_> = (0..drawing.bodies.len().saturating_sub(moving.len())).map(seen).collect();
     for (frame, &time) in times.iter().enumerate() {
         if !pace.is_due(time) && frame + 1 < times.len() {
             continue;
         }
-        let poses = seen.iter().map(|seen| place_at(time, seen).unwrap_or_default());
+        let markers = seen.iter().map(|seen| place_at(time, seen).unwrap_or_default());
+        let poses = markers.chain(moving.iter().map(|own| own.place_at(time)));
         track.poses.push(poses.flat_map(|place| marker_pose(place, drawing.decimals())).collect());
         let time = pace.keep(time);
         track.times.push(rounded(time, pace.decimals));
@@ -137,6 +155,9 @@ pub struct SoftTrackRecorder {
     /// The nodes of the surface of each body, and of its markers.
     surfaces: Vec<Vec<usize>>,
     markers: Vec<Vec<usize>>,
+    cables: Vec<Vec<SoftCable>>,
+    /// The shapes that move.
+    moving: Vec<SoftObstacle>,
     decimals: i32,
     pace: Pace,
     track: Track,
@@ -155,11 +176,16 @@ impl SoftTrackRecorder {
         tracks: usize,
     ) -> SoftTrackRecorder {
         let vertices: usize = scene.bodies.iter().map(|body| body.surface.len()).sum();
-        let affordable = MOST_NUMBERS / (NUMBERS * vertices.max(1) * tracks.max(1)) as f64;
+        let lines = scene.bodies.iter().flat_map(|body| &body.cables);
+        let points: usize = lines.map(|own| own.cable.points.len()).sum();
+        let numbers = NUMBERS * vertices.max(1) + 3 * points;
+        let affordable = MOST_NUMBERS / (numbers * tracks.max(1)) as f64;
         let markers = |body: &SoftBody| body.markers.iter().map(|marker| marker.node).collect();
         SoftTrackRecorder {
             surfaces: scene.bodies.iter().map(|body| body.surface.clone()).collect(),
             markers: scene.bodies.iter().map(markers).collect(),
+            cables: scene.bodies.iter().map(|body| body.cables.clone()).collect(),
+            moving: scene.obstacles.iter().filter(|own| !own.times.is_empty()).cloned().collect(),
             decimals: drawing.decimals(),
             pace: Pace::new(span, affordable.clamp(FEWEST_FRAMES, MOST_FRAMES)),
             track: Track::new("simulation", Role::Simulation),
@@ -207,6 +233,15 @@ impl SoftTrackRecorder {
         };
         let all = self.surfaces.iter().zip(states);
         self.track.surfaces.push(all.map(|(nodes, state)| written(nodes, state)).collect());
+        if self.cables.iter().any(|own| !own.is_empty()) {
+            let all = self.cables.iter().zip(states);
+            let line = |own: &SoftCable, state: &SoftState| -> Vec<f64> {
+                own.cable.places(&state.position).flatten().map(|x| rounded(x, decimals)).collect()
+            };
+            let lines =
+                all.flat_map(|(own, state)| own.iter().map(move |cable| line(cable, state)));
+            self.track.cables.push(lines.collect());
+        }
         let mut forces = Vec::new();
         for (sums, state) in self.impulses.iter_mut().zip(states) {
             for (sum, &point) in sums.iter_mut().zip(&state.position) {
@@ -220,7 +255,9 @@ impl SoftTrackRecorder {
         }
         let markers = self.markers.iter().zip(states);
         let places = markers.flat_map(|(nodes, state)| nodes.iter().map(|&k| state.position[k]));
-        self.track.poses.push(places.flat_map(|place| marker_pose(place, decimals)).collect());
+        let moved = self.moving.iter().map(|own| own.place_at(time));
+        let poses = places.chain(moved).flat_map(|place| marker_pose(place, decimals)).collect();
+        self.track.poses.push(poses);
         let time = self.pace.keep(time);
         self.track.times.push(rounded(time, self.pace.decimals));
         self.track.forces.push(forces);

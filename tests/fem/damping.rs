@@ -53,6 +53,7 @@ fn without_friction_nothing_holds_what_does_not_slip() {
         node: 0,
         normal: [zero, zero, Scalar::constant(1.0)],
         offset: zero,
+        surface: [0.0; 3],
         turning: Turning::default(),
         friction: zero,
         stiffness: Scalar::constant(1e3),

@@ -6,6 +6,7 @@ mod incline;
 mod memory;
 mod meshes;
 mod motion;
+mod moving_shapes;
 mod numbers;
 mod obstacles;
 mod scenes;

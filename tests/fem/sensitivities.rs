@@ -71,7 +71,7 @@ fn motions_change_with_parameters_and_starts_as_differences_say_forward_and_back
         let touched = record.states.iter().map(|state| &state[0].impulse);
         let pushed = |k: usize| touched.clone().flatten().any(|p| p[k] > 1e-5);
         assert!(pushed(0) && pushed(2), "{law:?}");
-        all_ways_agree(&scene, 1e-12);
+        all_ways_agree(&scene, 2e-16);
     }
 }
 
@@ -124,14 +124,14 @@ pub(super) fn all_ways_agree(scene: &SoftScene, rounding: f64) {
     }
     for (j, (name, parameter)) in named.iter().enumerate() {
         let value = scene.value(*parameter);
-        let size = value.abs().max(0.1) * 1e-6;
+        let size = value.abs().max(0.1) * 1e-5;
         let moved = |h: f64| {
             let mut scene = scene.clone();
             scene.set(*parameter, value + h);
             end(&scene)
         };
         let expected = central(size, moved);
-        let e = error(&forward[j], &expected, rounding / size);
+        let e = error(&forward[j], &expected, rounding / (2e-5 * size));
         assert!(e < 2e-5, "{law:?} {name}: {e:e} {:?} {expected:?}", forward[j]);
     }
 }

@@ -144,7 +144,7 @@ fn singular_matrices_are_errors() {
             assert!(matches!(error, FactorError::Pivot(0)), "{error}");
         }
     }
-    let empty = BlockPattern::new(0, &[[0; 4]; 0]);
+    let empty = BlockPattern::new(0, [[0; 4]; 0]);
     let symbolic = Symbolic::new(&empty, &[]);
     SparseFactor::default().factor(&symbolic, &BlockMatrix::default(), true).unwrap();
 }

@@ -322,6 +322,7 @@ fn matrices_of_steps_are_the_derivatives_of_their_momentum() {
             node: own.node,
             normal: own.normal.map(Scalar::constant),
             offset: Scalar::constant(own.offset),
+            surface: own.surface,
             turning: own.turning,
             friction: Scalar::constant(own.friction),
             stiffness: Scalar::constant(own.stiffness),

@@ -43,7 +43,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
     ),
     ("implicit", &["ad linalg argmin fem contact"]),
     ("assemble", &["error network spatial state model dynamics collision contact"]),
-    ("soft", &["ad argmin fem implicit model collision"]),
+    ("soft", &["ad argmin fem implicit model collision spatial"]),
     (
         "formats",
         &[

@@ -214,3 +214,30 @@ stiffness = 1000
         }
     }
 }
+
+/// The finger of the example: its tip goes where it is wanted, at both times.
+#[test]
+fn a_cable_is_pulled_so_that_the_tip_of_a_finger_goes_where_it_is_wanted() {
+    let folder = Folder::new("soft-finger");
+    let scene = include_str!("../../examples/soft_finger/scene.toml");
+    // Coarser, and in longer steps.
+    let scene = scene.replace("resolution = 0.01", "resolution = 0.02");
+    folder.write("scene.toml", &scene.replace("time_step = 0.01", "time_step = 0.025"));
+    let reach = include_str!("../../examples/soft_finger/reach.toml");
+    let reach = reach.replace("0, 0, 0.01]", "0, 0, 0]").replace("0, 0, 0.02]", "0, 0, 0.005]");
+    folder.write("reach.toml", &reach);
+    let task = Task::load(folder.path("reach.toml")).unwrap();
+    let (cost, gradient) = task.gradient(&[0.004, 0.012]).unwrap();
+    assert!(cost > 1e-6);
+    let expected = central(1e-6, |h| {
+        vec![task.evaluate(&[0.004 + h, 0.012]).cost, task.evaluate(&[0.004, 0.012 + h]).cost]
+    });
+    // By the first variable and by the second: differences are of one at a time.
+    for (k, (own, other)) in gradient.iter().zip(&expected).enumerate() {
+        assert!((own - other).abs() < 1e-6 * other.abs(), "{k}: {own} {other}");
+    }
+    let found = optimize(&task, &mut |_, _, _, _| true).unwrap();
+    assert_eq!(found.outcome, Outcome::Converged, "{found:?}");
+    assert!(found.evaluated.cost <= 1e-18, "{found:?}");
+    assert!(found.x[0] > found.x[1] && found.x[1] > 0.0, "{:?}", found.x);
+}

@@ -119,11 +119,29 @@ fn markers_are_played_where_they_were_seen_and_between() {
                 1,,,\n2,0.1,0,0.5\n2.5,,,\n4,0.3,0,0.1\n5,,,\n";
     let body = &scene.bodies[0];
     let recording = MarkerRecording::parse(text, "seen.csv", body, &columns).unwrap();
-    let seen = recorded_markers(&drawing, &recording);
+    let seen = recorded_markers(&scene, &drawing, &recording);
     assert_eq!((seen.role, &seen.times[..]), (Role::Recording, &[0.0, 1.0, 1.5, 3.0, 4.0][..]));
     let expected = [[0.1, 0.5], [0.1, 0.5], [0.15, 0.4], [0.3, 0.1], [0.3, 0.1]];
     for (pose, [x, z]) in seen.poses.iter().zip(expected) {
         assert!((pose[0] - x).abs() < 1e-5 && (pose[2] - z).abs() < 1e-5, "{pose:?}");
         assert_eq!(pose[3..], [1.0, 0.0, 0.0, 0.0]);
     }
+}
+
+/// Cables go through the places of their nodes, and points that do not move.
+#[test]
+fn cables_are_drawn_through_their_points() {
+    let text = format!(
+        "{BALL}\n[[cable]]\nname = 'line'\npoints = [{{ world = [0, 0, 0.5] }}, {{ marker = 'top' }}]\nstiffness = 10\n"
+    );
+    let scene = SoftScene::parse(&text, "scene.toml").unwrap().unwrap();
+    let (_, track, _) = record(&scene, 50);
+    let top = scene.bodies[0].markers.iter().position(|marker| marker.name == "top").unwrap();
+    assert_eq!(track.cables.len(), track.times.len());
+    for (lines, poses) in track.cables.iter().zip(&track.poses) {
+        assert_eq!(lines[0][..3], [0.0, 0.0, 0.5]);
+        assert_eq!(lines[0][3..], poses[7 * top..7 * top + 3]);
+    }
+    let (_, without, _) = record(&self::scene(), 5);
+    assert!(without.cables.is_empty());
 }

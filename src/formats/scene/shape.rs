@@ -32,7 +32,17 @@ fn kinds() -> impl Iterator<Item = &'static str> {
 
 /// Reads a shape whose name is known.
 pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, Error> {
+    read_beside(table, name, &[])
+}
+
+/// The same of a table that has other fields too.
+pub(super) fn read_beside(
+    table: &Table,
+    name: String,
+    others: &[&'static str],
+) -> Result<ColliderDescription, Error> {
     let mut fields = vec!["name", "position", "orientation"];
+    fields.extend(others);
     fields.extend(SURFACE);
     fields.extend(surface_fields());
     fields.extend(kinds());

@@ -1,7 +1,7 @@
 //! Scenes of soft bodies: `[[soft]]`, `[[half_space]]`, `[[shape]]`, `[[contact]]` and `[simulation]` of a scene file, and what
 //! [holds and pulls](super::soft_ties) them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use nalgebra::Vector3;
@@ -79,7 +79,7 @@ impl SoftScene {
 fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
     for field in ["body", "actuator", "equality", "keyframe", "material"] {
         if root.has(field) {
-            let message = "is not in one scene with [[soft]] bodies yet: these touch what does not move, [[half_space]] and [[shape]]";
+            let message = "is not in one scene with [[soft]] bodies yet: these touch [[half_space]] and [[shape]], which may be led by times and displacement";
             return Err(root.error(field, message));
         }
     }
@@ -128,6 +128,15 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
             );
             warnings.push(table.error("position", message).to_string());
         }
+    }
+    let mut known = HashSet::new();
+    if let Some((twice, _)) =
+        scene.parameters().into_iter().find(|(name, _)| !known.insert(name.clone()))
+    {
+        let message = format!(
+            "two of its parameters would be called {twice:?}: give what it is of another name"
+        );
+        return Err(root.error("", message));
     }
     Ok(scene)
 }
@@ -185,12 +194,12 @@ fn read_ground(table: &mut Table, names: &mut Taken) -> Result<SoftGround, Error
     Ok(SoftGround { name, normal: (normal / length).into(), offset })
 }
 
-/// The shapes that do not move.
+/// The shapes, which stay where they are or go as they are told.
 fn read_obstacles(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Result<(), Error> {
     let mut tables = root.tables("shape")?;
     // The hulls of meshes are reduced as those of rigid scenes.
     let mut description = Description::new(&scene.name, Settings::new(scene.time_step));
-    let mut poses = Vec::new();
+    let mut motions = Vec::new();
     for table in &mut tables {
         let name = read_name(table, "shape", names)?;
         let mut fields = shape::SURFACE.into_iter().chain(shape::surface_fields());
@@ -204,18 +213,24 @@ fn read_obstacles(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Res
                 "is of what rigid bodies touch: give the vertices of the soft body a radius";
             return Err(table.error("radius", message));
         }
-        let found = shape::read(table, name)?;
+        let found = shape::read_beside(table, name, &["times", "displacement"])?;
         let orientation = read_orientation(table)?;
         let rotation = rotation_matrix(orientation);
-        poses.push(Pose { rotation, position: Vector3::from(found.position) });
+        let pose = Pose { rotation, position: Vector3::from(found.position) };
+        let times = soft_ties::read_times(table, &["displacement"])?;
+        let displacement = soft_ties::read_vectors(table, "displacement", &times)?;
+        motions.push((pose, times, displacement));
         description.colliders.push(found);
     }
     reduce_hulls(&mut description);
     scene.warnings.extend(description.warnings.iter().map(ToString::to_string));
-    let obstacle = |(own, pose): (ColliderDescription, Pose<f64>)| {
-        SoftObstacle::new(&own.name, own.shape, own.size.into(), pose)
+    let all = description.colliders.into_iter().zip(motions);
+    let obstacle = |(own, (pose, times, displacement)): (ColliderDescription, _)| {
+        let mut obstacle = SoftObstacle::new(&own.name, own.shape, own.size.into(), pose);
+        (obstacle.times, obstacle.displacement) = (times, displacement);
+        obstacle
     };
-    scene.obstacles = description.colliders.into_iter().zip(poses).map(obstacle).collect();
+    scene.obstacles = all.map(obstacle).collect();
     Ok(())
 }
 

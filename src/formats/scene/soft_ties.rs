@@ -4,23 +4,25 @@ use nalgebra::Vector3;
 
 use super::{Taken, read_name};
 use crate::Error;
-use crate::implicit::{Cable, CablePoint};
+use crate::implicit::{Cable, CableKind, CablePoint};
 use crate::model::TetrahedralMesh;
 use crate::soft::{SoftBody, SoftCable, SoftHold, SoftScene};
 use crate::table::Table;
 
 /// A point is one of a mesh if it is no farther outside of the box around it than this part of that box's diagonal.
 const OUTSIDE: f64 = 0.05;
+/// Shorter (m) is of no length.
+const NO_LENGTH: f64 = 1e-9;
 
 /// Reads them into the bodies of a scene.
 pub(super) fn read(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Result<(), Error> {
     let mut cables = vec![Vec::new(); scene.bodies.len()];
     let mut holds = vec![Vec::new(); scene.bodies.len()];
-    for (kind, pulls_only) in [("cable", true), ("spring", false)] {
+    for (kind, sort) in [("cable", CableKind::Cable), ("spring", CableKind::Spring)] {
         for mut table in root.tables(kind)? {
             let name = read_name(&mut table, kind, names)?;
             let body = read_body(&table, &scene.bodies)?;
-            let cable = read_cable(&table, &scene.bodies[body], (name, pulls_only))?;
+            let cable = read_cable(&table, &scene.bodies[body], (name, sort))?;
             cables[body].push(cable);
         }
     }
@@ -66,7 +68,7 @@ fn read_body(table: &Table, bodies: &[SoftBody]) -> Result<usize, Error> {
 fn read_cable(
     table: &Table,
     body: &SoftBody,
-    (name, pulls_only): (String, bool),
+    (name, mut kind): (String, CableKind),
 ) -> Result<SoftCable, Error> {
     table.only(&[
         "name",
@@ -87,20 +89,36 @@ fn read_cable(
         return Err(table.error("points", message));
     }
     if points.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(table.error("points", "has the same node twice, one after the other"));
+        return Err(table.error("points", "has the same point twice, one after the other"));
     }
     let stiffness = table.required("stiffness", table.number("stiffness")?)?;
     table.demand("stiffness", stiffness > 0.0, "must be positive", stiffness, "N/m")?;
     let damping = table.number("damping")?.unwrap_or(0.0);
     table.demand("damping", damping >= 0.0, "must not be negative", damping, "N s/m")?;
-    let mut cable = Cable { points, stiffness, damping, pulls_only, rest_length: 0.0 };
+    let given = table.number("rest_length")?;
+    if kind == CableKind::Spring && given == Some(0.0) && points.len() == 2 {
+        kind = CableKind::Joint;
+    }
+    let mut cable = Cable { points, stiffness, damping, kind, rest_length: 0.0 };
     let [length, _] = cable.length_and_tension(&body.position, None);
-    cable.rest_length = table.number("rest_length")?.unwrap_or(length);
+    if given.is_none() && length <= NO_LENGTH {
+        let message = "is missing: its points are in one place where the body starts";
+        return Err(table.error("rest_length", message));
+    }
+    cable.rest_length = given.unwrap_or(length);
     let demand = "must not be negative";
     table.demand("rest_length", cable.rest_length >= 0.0, demand, cable.rest_length, "m")?;
     let times = read_times(table, &["pull"])?;
     let pulls = table.list("pull")?.unwrap_or_default();
     demand_as_many(table, "pull", pulls.len(), times.len())?;
+    if kind == CableKind::Joint && !pulls.is_empty() {
+        let message =
+            "is of a spring or a cable with a rest_length, not of what holds two points together";
+        return Err(table.error("pull", message));
+    }
+    let most = pulls.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let demand = format!("must not be more than its rest length, {} m", cable.rest_length);
+    table.demand("pull", most <= cable.rest_length, &demand, most, "m")?;
     Ok(SoftCable { name, cable, times, pulls })
 }
 
@@ -169,7 +187,7 @@ fn read_hold(table: &Table, body: &SoftBody, name: String) -> Result<SoftHold, E
             }
             nodes
         }
-        (None, Some(markers)) => {
+        (None, Some(markers)) if !markers.is_empty() => {
             let find = |name: &&str| marked(table, "markers", body, name);
             markers.iter().map(find).collect::<Result<_, Error>>()?
         }
@@ -181,21 +199,29 @@ fn read_hold(table: &Table, body: &SoftBody, name: String) -> Result<SoftHold, E
     nodes.sort_unstable();
     nodes.dedup();
     let times = read_times(table, &["displacement", "rotation"])?;
-    let vectors = |field: &str| -> Result<Vec<[f64; 3]>, Error> {
-        let Some(rows) = table.rows(field)? else { return Ok(Vec::new()) };
-        demand_as_many(table, field, rows.len(), times.len())?;
-        let three = |row: Vec<f64>| {
-            <[f64; 3]>::try_from(row)
-                .map_err(|_| table.error(field, "must be three numbers for each of `times`"))
-        };
-        rows.into_iter().map(three).collect()
-    };
-    let (displacement, rotation) = (vectors("displacement")?, vectors("rotation")?);
+    let [displacement, rotation] =
+        ["displacement", "rotation"].map(|field| read_vectors(table, field, &times));
+    let (displacement, rotation) = (displacement?, rotation?);
     Ok(SoftHold { name, nodes, times, displacement, rotation })
 }
 
+/// Three numbers for each of some times.
+pub(super) fn read_vectors(
+    table: &Table,
+    field: &str,
+    times: &[f64],
+) -> Result<Vec<[f64; 3]>, Error> {
+    let Some(rows) = table.rows(field)? else { return Ok(Vec::new()) };
+    demand_as_many(table, field, rows.len(), times.len())?;
+    let three = |row: Vec<f64>| {
+        <[f64; 3]>::try_from(row)
+            .map_err(|_| table.error(field, "must be three numbers for each of `times`"))
+    };
+    rows.into_iter().map(three).collect()
+}
+
 /// The times at which one of some fields is told.
-fn read_times(table: &Table, fields: &[&str]) -> Result<Vec<f64>, Error> {
+pub(super) fn read_times(table: &Table, fields: &[&str]) -> Result<Vec<f64>, Error> {
     let told = fields.iter().any(|field| table.has(field));
     let Some(times) = table.list("times")? else {
         let missing = || table.error("times", format!("is missing beside {}", fields.join(" or ")));

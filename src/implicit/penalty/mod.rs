@@ -56,6 +56,7 @@ impl<T: Real> VertexContact<T> {
             return None;
         }
         let n = self.normal;
+        let v = [0, 1, 2].map(|k| v[k] - T::constant(self.surface[k]));
         let leaving = v[0] * n[0] + v[1] * n[1] + v[2] * n[2];
         let slip = [0, 1, 2].map(|k| v[k] - leaving * n[k]);
         let spring = self.stiffness * depth;
@@ -86,7 +87,8 @@ impl VertexContact {
             return Mode::Break;
         }
         let [_, first, second] = self.frame();
-        let slip = dot(&first, v).hypot(dot(&second, v));
+        let v = self.relative(v);
+        let slip = dot(&first, &v).hypot(dot(&second, &v));
         if rate * slip > self.friction * depth { Mode::Slide } else { Mode::Stick }
     }
 
@@ -104,6 +106,7 @@ impl VertexContact {
             node: self.node,
             normal: [0, 1, 2].map(|k| variable(self.normal[k], 7 + k)),
             offset: Scalar::constant(self.offset),
+            surface: self.surface,
             turning: self.turning,
             friction: variable(self.friction, 4),
             stiffness: variable(self.stiffness, 5),

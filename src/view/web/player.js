@@ -488,8 +488,11 @@ const createPlayer = (() => {
     }
 
     /** The surfaces of all soft bodies between two frames. */
-    function surfacesAt(track, t) {
-      const k = frameAt(track, t), here = track.surfaces[k], there = track.surfaces[k + 1];
+    const surfacesAt = (track, t) => between(track, t, track.surfaces);
+
+    /** Of points in each frame, where they are between two frames. */
+    function between(track, t, frames) {
+      const k = frameAt(track, t), here = frames[k], there = frames[k + 1];
       const part = there ? (t - track.times[k]) / (track.times[k + 1] - track.times[k]) : 0;
       if (!(part > 0)) return here;
       return here.map((vertices, s) => vertices.map((x, i) => x + part * (there[s][i] - x)));
@@ -859,17 +862,22 @@ const createPlayer = (() => {
             const along = turned(direction), at = add([m[12], m[13], m[14]], turned(point));
             stick(add(at, along, -size / 2), along, size, 0.015 * size, colors.edge);
           }
-      for (const { matrices } of tracks)
-        for (const { points } of drawing.tendons || []) {
-          const at = points.map(([body, p]) => {
+      /** A line through points. */
+      function line(at) {
+        for (let k = 1; k < at.length; k++) {
+          const way = add(at[k], at[k - 1], -1), size = Math.hypot(...way);
+          if (size > 0) stick(at[k - 1], way.map(x => x / size), size, 0.012 * (drawing.size || 1), colors.edge);
+        }
+      }
+      for (const { track, matrices } of tracks) {
+        for (const { points } of drawing.tendons || [])
+          line(points.map(([body, p]) => {
             const m = body === null ? IDENTITY : matrices[body];
             return [0, 1, 2].map(i => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
-          });
-          for (let k = 1; k < at.length; k++) {
-            const way = add(at[k], at[k - 1], -1), size = Math.hypot(...way);
-            if (size > 0) stick(at[k - 1], way.map(x => x / size), size, 0.012 * (drawing.size || 1), colors.edge);
-          }
-        }
+          }));
+        for (const points of track.cables ? between(track, time, track.cables) : [])
+          line(Array.from({ length: points.length / 3 }, (_, k) => points.slice(3 * k, 3 * k + 3)));
+      }
       if (pull) {
         gl.disable(gl.DEPTH_TEST);
         refill(gl, string, new Float32Array([...pull.at, ...pull.to]));
