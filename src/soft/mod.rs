@@ -14,6 +14,7 @@ mod soft_rollout;
 mod soft_scene;
 mod soft_sensitivity;
 mod soft_start;
+mod soft_time;
 mod solved_soft_step;
 mod unstructured_grid;
 
@@ -23,8 +24,9 @@ pub use soft_hold::{HoldNumber, SoftHold};
 pub use soft_obstacle::{NearestMemory, SoftObstacle};
 pub use soft_parameter::{SoftNumber, SoftParameter};
 pub use soft_rollout::{SoftRollout, SoftState, SoftStepReport};
-pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene, SoftTime};
+pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene};
 pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, Weigh};
 pub use soft_start::SoftStart;
+pub use soft_time::SoftTime;
 pub use solved_soft_step::SolvedSoftStep;
 pub use unstructured_grid::{collection, unstructured_grid};

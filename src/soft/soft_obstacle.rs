@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::schedule;
-use super::soft_scene::SoftTime;
+use super::soft_time::SoftTime;
 use crate::ad::{Dual, LANES, Real};
 use crate::collision::{Pose, Witness, point_witnesses};
 use crate::implicit::VertexContact;

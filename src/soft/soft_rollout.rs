@@ -2,7 +2,8 @@
 
 use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
-use super::soft_scene::{SoftBody, SoftScene, SoftTime};
+use super::soft_scene::{SoftBody, SoftScene};
+use super::soft_time::SoftTime;
 use super::solved_soft_step::SolvedSoftStep;
 use crate::argmin::{Mode, Report};
 use crate::implicit::{Bdf, Cable, ContactStep, History, Predicted, StepSolver, VertexContact};

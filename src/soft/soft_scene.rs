@@ -4,6 +4,7 @@ use super::soft_cable::SoftCable;
 use super::soft_hold::SoftHold;
 use super::soft_obstacle::{NearestMemory, SoftObstacle};
 use super::soft_start::SoftStart;
+use super::soft_time::SoftTime;
 use crate::argmin::Mode;
 use crate::fem::Elements;
 use crate::implicit::{
@@ -38,15 +39,6 @@ pub struct SoftScene {
     pub bodies: Vec<SoftBody>,
     /// What is not right, but stops nothing.
     pub warnings: Vec<String>,
-}
-
-/// A step in time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SoftTime {
-    /// Its formula.
-    pub bdf: Bdf,
-    /// When it begins and ends (s).
-    pub span: [f64; 2],
 }
 
 /// A half-space that soft bodies lie on.

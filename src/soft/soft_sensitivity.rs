@@ -6,7 +6,8 @@ use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
 use super::soft_parameter::SoftParameter;
 use super::soft_rollout::{SoftRollout, SoftState, SoftStepReport};
-use super::soft_scene::{SoftScene, SoftTime};
+use super::soft_scene::SoftScene;
+use super::soft_time::SoftTime;
 use super::solved_soft_step::SolvedSoftStep;
 use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Predicted, StepChange};
 

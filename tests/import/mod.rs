@@ -1,6 +1,7 @@
 //! Scenes from files of others: MJCF, URDF, meshes.
 
 #[cfg(feature = "cli")]
+mod cameras;
 mod command;
 mod equipped;
 mod fuzz;

@@ -117,7 +117,11 @@ fn read_scope<'a>(
                 let scope = Scope { class, frame, ..scope };
                 read_scope(reader, tree, child, scope, masses, inner)?;
             }
-            "joint" | "freejoint" | "inertial" | "camera" | "light" => {}
+            "camera" => {
+                let camera = reader.camera(child, class, (link, &frame))?;
+                tree.cameras.push(camera);
+            }
+            "joint" | "freejoint" | "inertial" | "light" => {}
             "replicate" | "attach" | "composite" | "flexcomp" | "plugin" => {
                 reader.remarks.add(child, "", "is not followed, and left out");
             }

@@ -1,12 +1,13 @@
 //! MJCF, the files of MuJoCo, read into a [`Description`].
 //!
 //! What the file says about softness of contacts is remarked upon and not followed: contacts, limits and
-//! equality constraints are rigid here. What is only seen (cameras, lights, materials) is passed over;
+//! equality constraints are rigid here. Of what is only seen lights and textures are passed over;
 //! everything else that is not followed is a warning with its line.
 
 mod actuator;
 mod asset;
 mod body;
+mod camera;
 mod compiler;
 mod contact;
 mod defaults;
@@ -71,6 +72,7 @@ fn describe(
     let tendons = tendon::read(&mut reader, root, &tree, &mut description)?;
     equality::read(&mut reader, root, (&tree, &tendons), &mut description)?;
     let actuators = actuator::read(&mut reader, root, (&tree, &tendons), &mut description)?;
+    description.cameras = camera::describe(&tree, name, &description)?;
     tree.describe(&mut description);
     keyframe::read(&mut reader, root, &actuators, &mut description)?;
     description.warnings = reader.remarks.finish();

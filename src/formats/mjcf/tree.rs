@@ -64,6 +64,19 @@ pub(super) struct Surface {
     pub line: usize,
 }
 
+/// A camera as it stands in its body, or the world, looking along -z with y up.
+pub(super) struct Seeing {
+    pub line: usize,
+    pub name: String,
+    pub link: Option<usize>,
+    pub pose: Isometry3<f64>,
+    /// The body that it looks at.
+    pub target: Option<String>,
+    pub size: [usize; 2],
+    /// rad
+    pub fov_y: f64,
+}
+
 /// All bodies, in MuJoCo's order: depth first.
 #[derive(Default)]
 pub(super) struct Tree {
@@ -77,6 +90,7 @@ pub(super) struct Tree {
     pub surfaces: Vec<Surface>,
     /// Bodies and poses in them.
     pub sites: HashMap<String, (Option<usize>, Isometry3<f64>)>,
+    pub cameras: Vec<Seeing>,
     /// Geoms named by pairs, which touch whatever their filters say.
     pub paired: HashSet<String>,
     pub places: HashMap<String, usize>,
