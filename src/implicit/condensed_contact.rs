@@ -157,6 +157,9 @@ impl Posed {
         }
         let of = |&k: &usize| contacts[k].surface;
         let mut active = active;
+        if !self.demands.is_sorted_by_key(|demand| demand.place) {
+            return false;
+        }
         // Those of a vertex stand one after the other.
         for demands in self.demands.chunk_by_mut(|a, b| a.place == b.place) {
             let (own, others) = active.split_at(demands.len());
@@ -264,7 +267,7 @@ impl CondensedContact {
             momentum.elements.least_determinant(&step.position) > 0.0
         };
         if !is_sound(step) {
-            // At rest nothing is turned inside out that was not before.
+            // At rest, or along with what is held, hardly anything is turned inside out that was not before.
             momentum.let_rest(&mut step.velocity);
             if !is_sound(step) {
                 return;

@@ -17,8 +17,14 @@ pub struct HeldNode {
 impl HeldNode {
     /// v+ of the step that begins with the node at `x` (m): that with which it gets there.
     pub fn velocity(&self, x: &[f64; 3], predicted: &Predicted<f64>) -> [f64; 3] {
-        let (turned, start) = (self.turned(x), &predicted.x[self.node]);
-        [0, 1, 2].map(|k| (turned[k] + self.shift[k] - start[k]) / predicted.rate)
+        let (end, start) = (self.end(x), &predicted.x[self.node]);
+        [0, 1, 2].map(|k| (end[k] - start[k]) / predicted.rate)
+    }
+
+    /// Where it ends the step that begins with the node at `x` (m).
+    pub fn end(&self, x: &[f64; 3]) -> [f64; 3] {
+        let turned = self.turned(x);
+        [0, 1, 2].map(|k| turned[k] + self.shift[k])
     }
 
     /// `turn` x

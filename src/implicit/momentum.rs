@@ -64,7 +64,7 @@ impl<T: Real> Momentum<'_, T> {
         self.step.map_or(1.0, |step| step.rate)
     }
 
-    /// Whether a node does not move.
+    /// Whether no force moves a node.
     pub fn is_fixed(&self, node: usize) -> bool {
         self.fixed.get(node).copied().unwrap_or_default()
     }
@@ -105,7 +105,7 @@ impl<T: Real> Momentum<'_, T> {
         start + (u[at][0] * a + u[at][1] * b + u[at][2] * c) * self.rate()
     }
 
-    /// R at u, where nodes are at x. Zero at those that do not move.
+    /// R at u, where nodes are at x. Zero at those that no force moves.
     pub fn residual(&self, u: &[[T; 3]], x: &[[T; 3]], residual: &mut Vec<[T; 3]>) {
         let (n, a) = (self.elements.node_count(), self.rate());
         residual.clear();
@@ -171,10 +171,13 @@ impl Momentum<'_, f64> {
         let coupled = |a: usize, b: usize| a < nodes && b < nodes && pattern.find(a, b).is_some();
         (self.fixed.is_empty() || self.fixed.len() == nodes)
             && self.held.iter().all(|held| self.is_fixed(held.node))
-            && self.cables.iter().all(|own| own.nodes().all(|a| own.nodes().all(|b| coupled(a, b))))
+            && self.cables.iter().all(|own| {
+                let later = |k: usize| own.nodes().skip(k);
+                own.nodes().enumerate().all(|(k, a)| later(k).all(|b| coupled(a, b)))
+            })
     }
 
-    /// Velocities with which nothing is strained that was not before: those that nodes are given, and of the others their mean.
+    /// A guess with which little is strained: the velocities that nodes are given, and of the others their mean.
     pub(super) fn let_rest(&self, u: &mut [[f64; 3]]) {
         let fixed = || u.iter().enumerate().filter(|(node, _)| self.is_fixed(*node));
         let count = fixed().count().max(1) as f64;
@@ -262,7 +265,7 @@ impl Momentum<'_, f64> {
         }
     }
 
-    /// Rows and columns of nodes that do not move are those of the unit matrix.
+    /// Rows and columns of nodes that no force moves are those of the unit matrix.
     fn hold_fixed(&self, matrix: &mut BlockMatrix<f64>) {
         if self.fixed.is_empty() {
             return;

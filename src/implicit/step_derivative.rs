@@ -50,7 +50,8 @@ pub struct DerivativeMemory {
 }
 
 impl<'a> StepDerivative<'a> {
-    /// Factorises at a solution by the law of the step. None where the conditions determine no derivative.
+    /// Factorises at a solution by the law of the step. None where the conditions determine no derivative, as where a vertex touches
+    /// surfaces that move differently, or surfaces move and contacts do not stand in the order of their nodes.
     pub fn new(
         momentum: Momentum<'a, f64>,
         bdf: Bdf,

@@ -16,8 +16,8 @@ pub struct VertexContact<T = f64> {
     pub normal: [T; 3],
     /// Where the vertex touches: the place of the plane along its normal, and the radius of the vertex (m).
     pub offset: T,
-    /// How fast what it touches moves (m/s): friction is against that. Along the normal it says nothing: the plane is where it is as
-    /// the step ends.
+    /// How fast what it touches moves (m/s): friction is against that, and along the normal the damping of penalties. The plane is where
+    /// it is as the step ends.
     pub surface: [f64; 3],
     /// How the plane follows the vertex.
     pub turning: Turning,

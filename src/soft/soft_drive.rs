@@ -31,8 +31,8 @@ impl SoftBody {
     pub fn start_velocity(&self, span: [f64; 2]) -> Vec<[f64; 3]> {
         let (mut velocity, step) = (self.velocity.clone(), span[1] - span[0]);
         for held in self.holds.iter().flat_map(|own| own.lead(&self.position, span)) {
-            let (x, turned) = (&self.position[held.node], held.turned(&self.position[held.node]));
-            velocity[held.node] = [0, 1, 2].map(|k| (turned[k] + held.shift[k] - x[k]) / step);
+            let (x, end) = (&self.position[held.node], held.end(&self.position[held.node]));
+            velocity[held.node] = [0, 1, 2].map(|k| (end[k] - x[k]) / step);
         }
         velocity
     }

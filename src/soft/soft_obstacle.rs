@@ -98,6 +98,9 @@ impl SoftObstacle {
         }
         let [now, old] = bdf.weights();
         let [end, start, long] = [after, before, before - step].map(|time| self.moved(time));
+        // Before the start all has moved as it does then.
+        let has_begun = before > 0.0;
+        let long = [0, 1, 2].map(|k| if has_begun { long[k] } else { 2.0 * start[k] - end[k] });
         [0, 1, 2].map(|k| (end[k] - now * start[k] - old * long[k]) / bdf.rate(step))
     }
 

@@ -1,5 +1,6 @@
 //! Simulation of a scene of soft bodies, step by step.
 
+use super::soft_cable::SoftCable;
 use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
 use super::soft_scene::{SoftBody, SoftScene};
@@ -83,19 +84,19 @@ impl<'a> SoftRollout<'a> {
             let contacts = body.contacts.clone();
             Moving { history, step, solver, contacts, ..Moving::default() }
         };
-        let state = |body: &SoftBody| SoftState {
-            position: body.position.clone(),
-            velocity: body.start_velocity(scene.span(0)),
-            impulse: vec![[0.0; 3]; body.position.len()],
-            cables: body
-                .cables
-                .iter()
-                .map(|own| {
-                    let cable = Cable { rest_length: own.rest_length(0.0), ..own.cable.clone() };
-                    cable.length_and_tension(&body.position, Some(&body.velocity))
-                })
-                .collect(),
-            holds: vec![[0.0; 3]; body.holds.len()],
+        let state = |body: &SoftBody| {
+            let velocity = body.start_velocity(scene.span(0));
+            let tension = |own: &SoftCable| {
+                let cable = Cable { rest_length: own.rest_length(0.0), ..own.cable.clone() };
+                cable.length_and_tension(&body.position, Some(&velocity))
+            };
+            SoftState {
+                position: body.position.clone(),
+                impulse: vec![[0.0; 3]; body.position.len()],
+                cables: body.cables.iter().map(tension).collect(),
+                holds: vec![[0.0; 3]; body.holds.len()],
+                velocity,
+            }
         };
         SoftRollout {
             scene,

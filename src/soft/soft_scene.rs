@@ -264,8 +264,7 @@ impl SoftScene {
         let moved = |(x, to): (&[f64; 3], &[f64; 3])| length(&[0, 1, 2].map(|k| to[k] - x[k]));
         let mut carried = x.iter().zip(&predicted.x).map(moved).fold(0.0, f64::max);
         for held in own.holds.iter().flat_map(|hold| hold.lead(&own.position, time.span)) {
-            let (x, turned) = (&x[held.node], held.turned(&x[held.node]));
-            carried = carried.max(length(&[0, 1, 2].map(|k| turned[k] + held.shift[k] - x[k])));
+            carried = carried.max(moved((&x[held.node], &held.end(&x[held.node]))));
         }
         let (pull, rate) = (length(&own.parameters.gravity), predicted.rate);
         let way = carried + rate * (fastest + rate * pull);

@@ -10,8 +10,8 @@ use crate::ad::Dual;
 use crate::argmin::Mode;
 use crate::fem::SolidMaterial;
 use crate::implicit::{
-    Bdf, Cable, ContactStep, DerivativeMemory, History, Momentum, Penalty, SolidParameters,
-    StepChange, StepDerivative, StepSolver, VertexContact,
+    Bdf, Cable, CableKind, ContactStep, DerivativeMemory, History, Momentum, Penalty,
+    SolidParameters, StepChange, StepDerivative, StepSolver, VertexContact,
 };
 use crate::simulation::StepReport;
 use crate::soft::{
@@ -150,7 +150,10 @@ impl<'a> SoftStepProgram<'a> {
             return Vec::new();
         }
         let motion = (&step.position[..], Some(&step.velocity[..]));
-        let pulls = |own: &Cable| own.length_and_tension(motion.0, motion.1)[1] != 0.0;
+        // What pushes as well is never slack.
+        let pulls = |own: &Cable| {
+            own.kind != CableKind::Cable || own.length_and_tension(motion.0, motion.1)[1] != 0.0
+        };
         self.drive(body).cables.iter().map(pulls).collect()
     }
 

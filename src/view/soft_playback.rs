@@ -117,7 +117,7 @@ pub fn recorded_markers(
             continue;
         }
         let markers = seen.iter().map(|seen| place_at(time, seen).unwrap_or_default());
-        let poses = markers.chain(moving.iter().map(|own| own.place_at(time)));
+        let poses = markers.chain(moving.iter().map(|own| own.place_at(time - ends[0])));
         track.poses.push(poses.flat_map(|place| marker_pose(place, drawing.decimals())).collect());
         let time = pace.keep(time);
         track.times.push(rounded(time, pace.decimals));

@@ -214,7 +214,8 @@ fn what_hangs_pulls_with_its_weight() {
     }
 }
 
-/// On a spring a body swings with the period 2 pi sqrt(m / k), and what is pulled by a slack cable falls freely until it is taut.
+/// On a spring a body swings with the period 2 pi sqrt(m / k), and what a slack cable holds falls freely until it is taut, and comes
+/// back.
 #[test]
 fn a_body_on_a_spring_swings_as_a_mass_does() {
     let settings = "time_step = 0.001\nintegrator = 'bdf2'";
@@ -236,13 +237,26 @@ fn a_body_on_a_spring_swings_as_a_mass_does() {
     let rollout = run(&scene, steps / 2);
     let [_, _, height] = body.mean(&rollout.states()[0].position);
     assert!((height / swing + 1.0).abs() < 1e-4, "{height} of {swing}");
-    let slack =
-        bar(settings, "", &text.replace("[[spring]]", "[[cable]]").replace("= 0.2", "= 0.3"));
+    let text = text.replace("[[spring]]", "[[cable]]").replace("= 0.2", "= 0.3");
+    let mut slack = bar_of(0.02, settings, "", &text);
+    slack.set(slack.parameter("bar/youngs_modulus").unwrap(), 1e9);
     let rollout = run(&slack, 100);
     let fallen = rollout.scene().bodies[0].mean(&rollout.states()[0].position)[2];
     // The first step is of BDF1.
     assert!((fallen + 0.5 * 9.81 * 0.1 * 0.1).abs() < 1e-5, "{fallen}");
     assert_eq!(rollout.states()[0].cables[0][1], 0.0);
+    // Its lowest place, where all is spent: m g (d + s) = k s² / 2 after a fall of d = 0.1 m.
+    let weight = slack.bodies[0].mass() * 9.81;
+    let lowest = 0.1 + (weight + (weight * weight + 2.0 * 20.0 * weight * 0.1).sqrt()) / 20.0;
+    let mut rollout = SoftRollout::new(&slack);
+    let mut least = 0.0_f64;
+    for _ in 0..850 {
+        assert_eq!(rollout.step().unsolved, 0);
+        least = least.min(slack.bodies[0].mean(&rollout.states()[0].position)[2]);
+    }
+    assert!((least / lowest + 1.0).abs() < 2e-3, "{least} {lowest}");
+    let [length, tension] = rollout.states()[0].cables[0];
+    assert!(length < 0.3 && tension == 0.0, "it has come back: {length} {tension}");
 }
 
 /// A hand that drags a soft box along a floor pulls with mu times what presses on the floor, however the box bends.

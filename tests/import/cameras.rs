@@ -86,11 +86,30 @@ fn lenses_say_how_much_is_seen() {
     let scene = read(
         "",
         "<camera resolution='100 200' sensorsize='0.01 0.02' focal='0.03 0.03'/>\
-         <camera resolution='100 200' sensorsize='0.01 0.02' focalpixel='100 100'/>",
+         <camera resolution='100 200' sensorsize='0.01 0.02' focalpixel='150 100'/>\
+         <camera resolution='100 200' sensorsize='0.02 0.02' focal='0.03 0.03'/>",
     )
     .unwrap();
+    // Pixels that are as long as wide, focal lengths in px, pixels that are twice as wide.
+    let aspects = [0, 1, 2].map(|k| numbers(&scene, k).aspect);
+    assert!(aspects.iter().zip([1.0, 1.5, 0.5]).all(|(a, b)| (a - b).abs() < 1e-12), "{aspects:?}");
     assert!((numbers(&scene, 0).fov_y - 2.0 * (1.0_f64 / 3.0).atan()).abs() < 1e-12);
     assert!((numbers(&scene, 1).fov_y - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
+}
+
+/// Views are in degrees whatever other angles are in, classes are those of bodies, and names are kept for who has them.
+#[test]
+fn views_are_in_degrees_and_classes_are_inherited() {
+    let text = "<mujoco><compiler angle='radian'/><default><camera fovy='50'/><default class='low'>\
+        <camera fovy='20' euler='1.5707963267948966 0 0'/></default></default><worldbody>\
+        <camera/><camera name='camera1'/><body name='b' childclass='low'><geom size='1'/><camera name='own'/></body>\
+        </worldbody></mujoco>";
+    let scene = parse(text).unwrap();
+    let names: Vec<&str> = scene.cameras.iter().map(|own| own.name.as_str()).collect();
+    assert_eq!(names, ["camera1_camera", "camera1", "own"]);
+    let views = [0, 2].map(|k| numbers(&scene, k).fov_y.to_degrees());
+    assert!((views[0] - 50.0).abs() < 1e-12 && (views[1] - 20.0).abs() < 1e-12, "{views:?}");
+    close(numbers(&scene, 2).target, [0.0, 1.0, 0.0]);
 }
 
 #[test]

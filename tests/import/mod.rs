@@ -1,7 +1,7 @@
 //! Scenes from files of others: MJCF, URDF, meshes.
 
-#[cfg(feature = "cli")]
 mod cameras;
+#[cfg(feature = "cli")]
 mod command;
 mod equipped;
 mod fuzz;

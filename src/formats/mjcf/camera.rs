@@ -12,7 +12,7 @@ use crate::assemble::{CameraDescription, Description};
 use crate::formats::xml::{Element, Unfollowed};
 use crate::model::CameraNumbers;
 
-const FOLLOWED: [&str; 16] = [
+const FOLLOWED: [&str; 15] = [
     "name",
     "class",
     "mode",
@@ -28,21 +28,19 @@ const FOLLOWED: [&str; 16] = [
     POSE[3],
     POSE[4],
     POSE[5],
-    "projection",
 ];
 
-const SEEN: [&str; 3] = ["user", "ipd", "output"];
+const INERT: [&str; 3] = ["user", "ipd", "output"];
 
 const CENTRE: &str = "is not followed: the image is about the axis of the camera";
 
-const UNFOLLOWED: [Unfollowed; 3] = [
+const NEARER: &str = "is not followed: what is nearer is larger";
+
+const UNFOLLOWED: [Unfollowed; 4] = [
     Unfollowed { name: "principal", neutral: "0", instead: CENTRE },
     Unfollowed { name: "principalpixel", neutral: "0", instead: CENTRE },
-    Unfollowed {
-        name: "orthographic",
-        neutral: "false",
-        instead: "is not followed: what is farther off is smaller",
-    },
+    Unfollowed { name: "orthographic", neutral: "false", instead: NEARER },
+    Unfollowed { name: "projection", neutral: "perspective", instead: NEARER },
 ];
 
 /// Width and height (px) of images where a file does not say.
@@ -62,7 +60,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Seeing, Error> {
         let given = self.defaults.given(element, class)?;
         for layer in &given.layers {
-            layer.remark_on_others(&FOLLOWED, &SEEN, &UNFOLLOWED, &mut self.remarks);
+            layer.remark_on_others(&FOLLOWED, &INERT, &UNFOLLOWED, &mut self.remarks);
         }
         let mut target = None;
         match given.get("mode").unwrap_or("fixed") {
@@ -80,10 +78,6 @@ impl<'a> Reader<'a> {
                 return Err(given.at("mode").error("mode", message));
             }
         }
-        if given.get("projection").is_some_and(|own| own.trim() == "orthographic") {
-            let message = "is not followed: what is farther off is smaller";
-            self.remarks.add(element, "projection", message);
-        }
         let size = match given.at("resolution").numbers::<2>("resolution")? {
             // MuJoCo's own, which is no image.
             None | Some([1.0, 1.0]) => USUAL_SIZE,
@@ -97,15 +91,22 @@ impl<'a> Reader<'a> {
             }
         };
         let lens = |name: &str| given.at(name).numbers::<2>(name);
-        let fov_y = match (lens("focalpixel")?, lens("sensorsize")?, lens("focal")?) {
-            (Some([_, focal]), Some(_), _) if focal > 0.0 => {
-                2.0 * (0.5 * size[1] as f64 / focal).atan()
+        let positive = |own: &[f64; 2]| own.iter().all(|x| *x > 0.0);
+        let pixels = size.map(|x| x as f64);
+        // In px, along the image and down.
+        let focal = match (lens("focalpixel")?, lens("sensorsize")?, lens("focal")?) {
+            (Some(focal), Some(_), _) => Some(focal),
+            (_, Some(sensor), Some(focal)) => {
+                Some([0, 1].map(|k| focal[k] * pixels[k] / sensor[k]))
             }
-            (_, Some([_, height]), Some([_, focal])) if focal > 0.0 && height > 0.0 => {
-                2.0 * (0.5 * height / focal).atan()
-            }
-            _ => given.at("fovy").number("fovy")?.unwrap_or(USUAL_VIEW).to_radians(),
+            _ => None,
         };
+        let focal = focal.filter(positive);
+        let fov_y = match focal {
+            Some([_, focal]) => 2.0 * (0.5 * pixels[1] / focal).atan(),
+            None => given.at("fovy").number("fovy")?.unwrap_or(USUAL_VIEW).to_radians(),
+        };
+        let aspect = focal.map_or(1.0, |[along, down]| along / down);
         if !(fov_y > 0.0 && fov_y < std::f64::consts::PI) {
             return Err(given.at("fovy").error("fovy", "must be between 0 and 180 degrees"));
         }
@@ -117,6 +118,7 @@ impl<'a> Reader<'a> {
             target,
             size,
             fov_y,
+            aspect,
         })
     }
 }
@@ -134,24 +136,33 @@ pub(super) fn describe(
     taken.extend(description.actuators.iter().map(|own| own.name.clone()));
     taken.extend(description.equalities.iter().map(|own| own.name.clone()));
     taken.extend(description.tendons.iter().map(|own| own.name.clone()));
+    // Those without a name take what no other one has.
+    let named = |own: &&Seeing| !own.name.is_empty();
+    let given: HashSet<&str> =
+        tree.cameras.iter().filter(named).map(|own| own.name.as_str()).collect();
     let mut cameras = Vec::new();
     for (count, camera) in tree.cameras.iter().enumerate() {
-        let Seeing { line, link, size, fov_y, .. } = *camera;
+        let Seeing { line, link, size, fov_y, aspect, .. } = *camera;
         let pose = match &camera.target {
             None => camera.pose,
             Some(target) => {
-                let Some(&body) = tree.places.get(target) else {
-                    let message = format!("there is no body {target:?}");
-                    return Err(Error::input(name, line, "camera.target", message));
+                let at = match tree.places.get(target) {
+                    Some(&body) => tree.links[body].world.translation.vector,
+                    None if target == "world" => Vector3::zeros(),
+                    None => {
+                        let message = format!("there is no body {target:?}");
+                        return Err(Error::input(name, line, "camera.target", message));
+                    }
                 };
-                looking_at((tree, body), link, camera.pose)
+                looking_at((tree, at), link, camera.pose)
             }
         };
         let mut own = match camera.name.as_str() {
             "" => format!("camera{}", count + 1),
             own => own.to_string(),
         };
-        while !taken.insert(own.clone()) {
+        let nameless = camera.name.is_empty();
+        while nameless && given.contains(own.as_str()) || !taken.insert(own.clone()) {
             own += "_camera";
         }
         let eye = pose.translation.vector;
@@ -165,7 +176,7 @@ pub(super) fn describe(
                 target: (eye - pose.rotation * Vector3::z()).into(),
                 up: (pose.rotation * Vector3::y()).into(),
                 fov_y,
-                aspect: 1.0,
+                aspect,
                 center: size.map(|x| 0.5 * x as f64),
             },
         });
@@ -173,15 +184,15 @@ pub(super) fn describe(
     Ok(cameras)
 }
 
-/// The pose in its body from which a camera looks at another one, z of the world up in its image.
+/// The pose in its body from which a camera looks at a point of the world, z of the world up in its image.
 fn looking_at(
-    (tree, body): (&Tree, usize),
+    (tree, at): (&Tree, Vector3<f64>),
     link: Option<usize>,
     pose: Isometry3<f64>,
 ) -> Isometry3<f64> {
     let own = link.map_or(Isometry3::identity(), |link| tree.links[link].world);
     let eye = own * pose;
-    let ahead = tree.links[body].world.translation.vector - eye.translation.vector;
+    let ahead = at - eye.translation.vector;
     let Some(ahead) = ahead.try_normalize(1e-9) else { return pose };
     // Straight up or down anything is up.
     let up = if ahead.xy().norm() < 1e-9 { Vector3::y() } else { Vector3::z() };

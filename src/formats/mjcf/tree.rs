@@ -75,6 +75,8 @@ pub(super) struct Seeing {
     pub size: [usize; 2],
     /// rad
     pub fov_y: f64,
+    /// How much longer a pixel is down than along the image.
+    pub aspect: f64,
 }
 
 /// All bodies, in MuJoCo's order: depth first.
