@@ -180,16 +180,15 @@ impl Cable {
         }
         // How T changes, along how the length does.
         let size = weights[0] * stiffness + weights[1] * damping;
-        for (row, along) in self.ends_of_segments(x) {
-            for segment in self.segments(x) {
-                let mut changes = segment.along.map(|t| size * t);
-                if let Some(v) = v.filter(|_| !projected && segment.length > 0.0) {
-                    let rate = across(segment.ends, v, Field::Rates);
-                    let turns = across_direction(&segment.along);
-                    let share = weights[0] * damping / segment.length;
-                    (0..9)
-                        .for_each(|k| changes[k / 3] += share * turns[k / 3][k % 3] * rate[k % 3]);
-                }
+        for segment in self.segments(x) {
+            let mut changes = segment.along.map(|t| size * t);
+            if let Some(v) = v.filter(|_| !projected && segment.length > 0.0) {
+                let rate = across(segment.ends, v, Field::Rates);
+                let turns = across_direction(&segment.along);
+                let share = weights[0] * damping / segment.length;
+                (0..9).for_each(|k| changes[k / 3] += share * turns[k / 3][k % 3] * rate[k % 3]);
+            }
+            for (row, along) in self.ends_of_segments(x) {
                 let outer = along.map(|a| changes.map(|b| a * b));
                 add(row, segment.ends[1], &outer);
                 add(row, segment.ends[0], &outer.map(|row| row.map(|x| -x)));

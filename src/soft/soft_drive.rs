@@ -73,8 +73,9 @@ impl SoftBody {
         }
         Momentum { fixed: &[], ..*momentum }.residual(u, x, memory);
         forces.extend(self.holds.iter().map(|hold| {
-            let add = |sum: [f64; 3], &node: &usize| [0, 1, 2].map(|k| sum[k] + memory[node][k]);
-            hold.nodes.iter().fold([0.0; 3], add).map(|p| p / momentum.rate())
+            let own = hold.nodes.iter().filter_map(|&node| memory.get(node));
+            let add = |sum: [f64; 3], p: &[f64; 3]| [0, 1, 2].map(|k| sum[k] + p[k]);
+            own.fold([0.0; 3], add).map(|p| p / momentum.rate())
         }));
     }
 }

@@ -56,10 +56,14 @@ struct Carried<T> {
 }
 
 impl SoftHold {
+    /// Its nodes, of a body that has so many.
+    fn known(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().copied().filter(move |&node| node < count)
+    }
+
     /// The middle of its nodes where all nodes are at `x` (m).
     fn middle(&self, x: &[[f64; 3]]) -> Vector3<f64> {
-        let known = self.nodes.iter().filter_map(|&node| x.get(node));
-        let sum: Vector3<f64> = known.map(|x| Vector3::from(*x)).sum();
+        let sum: Vector3<f64> = self.known(x.len()).map(|node| Vector3::from(x[node])).sum();
         sum / self.nodes.len().max(1) as f64
     }
 
@@ -113,7 +117,8 @@ impl SoftHold {
     pub fn lead(&self, start: &[[f64; 3]], span: [f64; 2]) -> impl Iterator<Item = HeldNode> + '_ {
         let Carried { turn, shift } = self.carried::<f64>(self.middle(start), span, None);
         let turn = [0, 1, 2].map(|i| [0, 1, 2].map(|j| turn[(i, j)]));
-        self.nodes.iter().map(move |&node| HeldNode { node, turn, shift: shift.into() })
+        let known = self.known(start.len());
+        known.map(move |node| HeldNode { node, turn, shift: shift.into() })
     }
 
     /// How where its nodes at `x` (m) are led changes with a number of it: of each node, m by m or rad.
@@ -146,10 +151,10 @@ impl SoftHold {
 
     fn tangents(&self, carried: &Carried<Dual<f64, 1>>, x: &[[f64; 3]]) -> Vec<[f64; 3]> {
         let Carried { turn, shift } = carried;
-        let end = |&node: &usize| {
+        let end = |node: usize| {
             let moved = turn * Vector3::from(x[node]).map(Dual::constant) + shift;
             [0, 1, 2].map(|k| moved[k].tangent[0])
         };
-        self.nodes.iter().map(end).collect()
+        self.known(x.len()).map(end).collect()
     }
 }

@@ -28,6 +28,16 @@ pub struct SoftObstacle {
     extent: f64,
 }
 
+/// How a shape goes in a step.
+pub(super) struct Passage {
+    /// Where it is as the step begins.
+    pose: Pose<f64>,
+    /// How far it goes (m).
+    way: Vector3<f64>,
+    /// How fast it moves as the step ends, as the formula of the step has it (m/s).
+    velocity: Vector3<f64>,
+}
+
 type Scalar = Dual<f64, LANES>;
 
 /// Of distances, in m and as a part of them.
@@ -53,73 +63,62 @@ impl SoftObstacle {
         schedule::moved(&self.times, &self.displacement, time)
     }
 
+    /// Whether it is told where it is.
+    pub fn is_led(&self) -> bool {
+        !self.times.is_empty()
+    }
+
     /// Where its origin is at a time (s), m.
     pub fn place_at(&self, time: f64) -> [f64; 3] {
-        self.pose_at(time).position.into()
+        (self.pose.position + Vector3::from(self.moved(time))).into()
     }
 
-    /// Where it is at a time (s).
-    fn pose_at(&self, time: f64) -> Pose<f64> {
-        match self.times.is_empty() {
-            true => self.pose,
-            false => {
-                Pose { position: self.pose.position + Vector3::from(self.moved(time)), ..self.pose }
-            }
-        }
+    /// How it goes in a step.
+    pub(super) fn passage(&self, SoftTime { bdf, span: [before, after] }: SoftTime) -> Passage {
+        let step = after - before;
+        let [end, start] = [after, before].map(|time| Vector3::from(self.moved(time)));
+        let way = end - start;
+        // Before the start all has moved as it does then.
+        let long = match before > 0.0 {
+            true => Vector3::from(self.moved(before - step)),
+            false => start - way,
+        };
+        let [now, old] = bdf.weights();
+        let is_still = !self.is_led() || step <= 0.0;
+        let velocity = match is_still {
+            true => Vector3::zeros(),
+            false => (end - start * now - long * old) / bdf.rate(step),
+        };
+        let pose = Pose { position: self.pose.position + start, ..self.pose };
+        Passage { pose, way, velocity }
     }
 
-    /// Puts the plane that touches the shape where it is nearest to a vertex at `x` (m) as a step begins, and goes
-    /// with the shape to where that is as it ends, into a contact of a vertex of this `radius` (m). Of what is farther off than `reach` (m) it is a plane that nothing comes to.
-    pub fn place(
+    /// Puts the plane that touches the shape where it is nearest to a vertex at `x` (m) as a step begins, and goes with the shape to
+    /// where that is as it ends, into a contact of a vertex of this `radius` (m). Of what is farther off than `reach` (m) beside the way
+    /// of the shape it is a plane that nothing comes to.
+    pub(super) fn place(
         &self,
-        (x, time): (&[f64; 3], SoftTime),
+        (x, passage): (&[f64; 3], &Passage),
         [radius, reach]: [f64; 2],
         contact: &mut VertexContact,
         memory: &mut NearestMemory,
     ) {
         contact.put_beyond();
-        let pose = self.pose_at(time.span[0]);
-        let way = self.way(time.span);
-        let reach = reach + way.norm();
-        let found = self.nearest((Vector3::from(*x), &pose), radius + reach, &mut memory.values);
+        let Passage { pose, way, velocity } = passage;
+        let reach = radius + reach + way.norm();
+        let found = self.nearest((Vector3::from(*x), pose), reach, &mut memory.values);
         let Some(witness) = found else { return };
         contact.normal = witness.normal.into();
         contact.offset = witness.normal.dot(&(witness.points[0] + way)) + radius;
         // Seen from the shape the vertex is where it was as that has moved on.
         contact.turning.at = (Vector3::from(*x) + way).into();
-        contact.surface = self.velocity(time);
+        contact.surface = (*velocity).into();
     }
 
-    /// How fast it moves as a step ends, as the formula of the step has it (m/s).
-    fn velocity(&self, SoftTime { bdf, span: [before, after] }: SoftTime) -> [f64; 3] {
-        let step = after - before;
-        if self.times.is_empty() || step <= 0.0 {
-            return [0.0; 3];
-        }
-        let [now, old] = bdf.weights();
-        let [end, start, long] = [after, before, before - step].map(|time| self.moved(time));
-        // Before the start all has moved as it does then.
-        let has_begun = before > 0.0;
-        let long = [0, 1, 2].map(|k| if has_begun { long[k] } else { 2.0 * start[k] - end[k] });
-        [0, 1, 2].map(|k| (end[k] - now * start[k] - old * long[k]) / bdf.rate(step))
-    }
-
-    /// How far it goes over a `span` (s).
-    fn way(&self, span: [f64; 2]) -> Vector3<f64> {
-        match self.times.is_empty() {
-            true => Vector3::zeros(),
-            false => {
-                let [from, to] = span.map(|time| Vector3::from(self.moved(time)));
-                to - from
-            }
-        }
-    }
-
-    /// How the plane of a contact that was [placed](Self::place) turns with its vertex, of this `radius` (m), in a step over a
-    /// `span` (s).
-    pub fn turn(
+    /// How the plane of a contact that was [placed](Self::place) turns with its vertex, of this `radius` (m).
+    pub(super) fn turn(
         &self,
-        (radius, span): (f64, [f64; 2]),
+        (radius, passage): (f64, &Passage),
         contact: &mut VertexContact,
         memory: &mut NearestMemory,
     ) {
@@ -127,11 +126,11 @@ impl SoftObstacle {
             return;
         }
         let at = contact.turning.at;
-        let start = Vector3::from(at) - self.way(span);
+        let start = Vector3::from(at) - passage.way;
         let moved = Vector3::from([0, 1, 2].map(|k| Scalar::variable(start[k], k)));
         // No farther than it is, and a rounding.
         let reach = contact.gap(&at).abs() * (1.0 + ROUNDING) + radius + ROUNDING;
-        let found = self.nearest((moved, &self.pose_at(span[0])), reach, &mut memory.slopes);
+        let found = self.nearest((moved, &passage.pose), reach, &mut memory.slopes);
         let Some(witness) = found else { return };
         contact.turning.slope = [0, 1, 2].map(|i| [0, 1, 2].map(|k| witness.normal[i].tangent[k]));
     }

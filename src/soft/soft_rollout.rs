@@ -1,6 +1,5 @@
 //! Simulation of a scene of soft bodies, step by step.
 
-use super::soft_cable::SoftCable;
 use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
 use super::soft_scene::{SoftBody, SoftScene};
@@ -76,34 +75,30 @@ impl<'a> SoftRollout<'a> {
     /// From the start of the scene.
     pub fn new(scene: &'a SoftScene) -> Self {
         let moving = |body: &SoftBody| {
+            let mut drive = SoftDrive::default();
+            body.drive([0.0; 2], &mut drive);
             let mut solver = StepSolver::default();
             solver.settings = scene.newton;
             let velocity = body.start_velocity(scene.span(0));
             let step = ContactStep::start_by(scene.law, velocity.clone());
             let history = History::start(body.position.clone(), velocity, scene.time_step);
             let contacts = body.contacts.clone();
-            Moving { history, step, solver, contacts, ..Moving::default() }
+            Moving { history, step, solver, contacts, drive, ..Moving::default() }
         };
-        let state = |body: &SoftBody| {
-            let velocity = body.start_velocity(scene.span(0));
-            let tension = |own: &SoftCable| {
-                let cable = Cable { rest_length: own.rest_length(0.0), ..own.cable.clone() };
-                cable.length_and_tension(&body.position, Some(&velocity))
-            };
+        let bodies: Vec<Moving> = scene.bodies.iter().map(moving).collect();
+        let state = |(body, own): (&SoftBody, &Moving)| {
+            let (x, v) = (&own.history.x, &own.history.v);
+            let tension = |own: &Cable| own.length_and_tension(x, Some(v));
             SoftState {
-                position: body.position.clone(),
-                impulse: vec![[0.0; 3]; body.position.len()],
-                cables: body.cables.iter().map(tension).collect(),
+                position: x.clone(),
+                velocity: v.clone(),
+                impulse: vec![[0.0; 3]; x.len()],
+                cables: own.drive.cables.iter().map(tension).collect(),
                 holds: vec![[0.0; 3]; body.holds.len()],
-                velocity,
             }
         };
-        SoftRollout {
-            scene,
-            bodies: scene.bodies.iter().map(moving).collect(),
-            states: scene.bodies.iter().map(state).collect(),
-            steps: 0,
-        }
+        let states = scene.bodies.iter().zip(&bodies).map(state).collect();
+        SoftRollout { scene, bodies, states, steps: 0 }
     }
 
     /// What is simulated.
@@ -148,20 +143,16 @@ impl<'a> SoftRollout<'a> {
             let Moving { history, predicted, step, solver, contacts, nearest, drive, lacking } =
                 moving;
             bdf.predict_into(self.scene.time_step, history, predicted);
-            self.scene.place_contacts(
-                (number, SoftTime { bdf, span }),
-                &history.x,
-                predicted,
-                contacts,
-                nearest,
-            );
             body.drive(span, drive);
+            let (time, held) = (SoftTime { bdf, span }, &drive.held[..]);
+            let start = (&history.x[..], held);
+            self.scene.place_contacts((number, time), start, predicted, contacts, nearest);
             for held in &drive.held {
                 step.velocity[held.node] = held.velocity(&history.x[held.node], predicted);
             }
             let momentum = body.momentum(predicted, drive);
             solver.solve(&momentum, contacts, step);
-            self.scene.turn_contacts((number, span), step, contacts, nearest);
+            self.scene.turn_contacts((number, time), step, contacts, nearest);
             let contacts = &contacts[..];
             let start = &history.x[..];
             observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step, start });
@@ -196,18 +187,16 @@ impl<'a> SoftRollout<'a> {
     /// Kinetic, elastic and potential energy of all bodies (J).
     pub fn energies(&self) -> [f64; 3] {
         let mut sums = [0.0; 3];
-        for (body, state) in self.scene.bodies.iter().zip(&self.states) {
+        let all = self.scene.bodies.iter().zip(&self.bodies).zip(&self.states);
+        for ((body, moving), state) in all {
             let SoftState { position, velocity, .. } = state;
             let mut momentum = vec![[0.0; 3]; velocity.len()];
             body.elements.add_mass_product(body.parameters.density, velocity, &mut momentum);
             let product = velocity.as_flattened().iter().zip(momentum.as_flattened());
             sums[0] += 0.5 * product.map(|(v, p)| v * p).sum::<f64>();
             sums[1] += body.elements.energy(&body.parameters.material, position);
-            let time = self.steps as f64 * self.scene.time_step;
-            for own in &body.cables {
-                let cable = Cable { rest_length: own.rest_length(time), ..own.cable.clone() };
-                sums[1] += cable.energy(position);
-            }
+            let cables = &moving.drive.cables;
+            sums[1] += cables.iter().map(|own| own.energy(position)).sum::<f64>();
             let (gravity, centre) = (body.parameters.gravity, body.mean(position));
             let height: f64 = gravity.iter().zip(centre).map(|(g, x)| g * x).sum();
             sums[2] -= body.mass() * height;

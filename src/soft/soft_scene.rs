@@ -8,7 +8,8 @@ use super::soft_time::SoftTime;
 use crate::argmin::Mode;
 use crate::fem::Elements;
 use crate::implicit::{
-    Bdf, ContactStep, NewtonSettings, Predicted, SolidParameters, VertexContact, VertexLaw,
+    Bdf, ContactStep, HeldNode, NewtonSettings, Predicted, SolidParameters, VertexContact,
+    VertexLaw,
 };
 use crate::model::TetrahedralMesh;
 
@@ -202,8 +203,9 @@ impl SoftBody {
                     (None, Some(obstacle)) => {
                         let x = &self.position[node];
                         // What is not touched is found as a motion begins.
-                        let start = (x, SoftTime::default());
-                        obstacle.place(start, [self.radius, 0.0], &mut contact, &mut memory);
+                        let start = obstacle.passage(SoftTime::default());
+                        let reach = [self.radius, 0.0];
+                        obstacle.place((x, &start), reach, &mut contact, &mut memory);
                     }
                     (None, None) => {}
                 }
@@ -243,11 +245,12 @@ impl SoftScene {
         grounds.chain(self.obstacles.iter().map(|obstacle| obstacle.name.as_str()))
     }
 
-    /// Places the contacts of a body for the step that begins with its nodes at `x` (m), and what is `predicted` from there.
+    /// Places the contacts of a body for the step that begins with its nodes at `x` (m), which are `held` so, and what is `predicted`
+    /// from there.
     pub fn place_contacts(
         &self,
         (body, time): (usize, SoftTime),
-        x: &[[f64; 3]],
+        (x, held): (&[[f64; 3]], &[HeldNode]),
         predicted: &Predicted<f64>,
         contacts: &mut [VertexContact],
         memory: &mut NearestMemory,
@@ -263,15 +266,16 @@ impl SoftScene {
         let fastest = predicted.v.iter().map(length).fold(0.0, f64::max);
         let moved = |(x, to): (&[f64; 3], &[f64; 3])| length(&[0, 1, 2].map(|k| to[k] - x[k]));
         let mut carried = x.iter().zip(&predicted.x).map(moved).fold(0.0, f64::max);
-        for held in own.holds.iter().flat_map(|hold| hold.lead(&own.position, time.span)) {
+        for held in held {
             carried = carried.max(moved((&x[held.node], &held.end(&x[held.node]))));
         }
         let (pull, rate) = (length(&own.parameters.gravity), predicted.rate);
         let way = carried + rate * (fastest + rate * pull);
         let (all, grounds) = (own.touching.len().max(1), self.grounds.len());
-        for contacts in contacts.chunks_mut(all) {
-            for (obstacle, contact) in self.obstacles.iter().zip(&mut contacts[grounds..]) {
-                let start = (&x[contact.node], time);
+        for (k, obstacle) in self.obstacles.iter().enumerate() {
+            let passage = obstacle.passage(time);
+            for contact in contacts.iter_mut().skip(grounds + k).step_by(all) {
+                let start = (&x[contact.node], &passage);
                 obstacle.place(start, [own.radius, FAR * way], contact, memory);
             }
         }
@@ -280,7 +284,7 @@ impl SoftScene {
     /// Finds how the planes of contacts that were [placed](Self::place_contacts) turn, of those that touch.
     pub fn turn_contacts(
         &self,
-        (body, span): (usize, [f64; 2]),
+        (body, time): (usize, SoftTime),
         step: &ContactStep,
         contacts: &mut [VertexContact],
         memory: &mut NearestMemory,
@@ -291,11 +295,11 @@ impl SoftScene {
         }
         let own = &self.bodies[body];
         let (all, grounds) = (own.touching.len().max(1), grounds.len());
-        for (k, contact) in contacts.iter_mut().enumerate() {
-            let obstacle = (k % all).checked_sub(grounds).and_then(|k| self.obstacles.get(k));
-            let touches = step.modes.get(k).is_some_and(|mode| *mode != Mode::Break);
-            if let Some(obstacle) = obstacle.filter(|_| touches) {
-                obstacle.turn((own.radius, span), contact, memory);
+        for (first, obstacle) in (grounds..all).zip(obstacles) {
+            let passage = obstacle.passage(time);
+            let own_contacts = contacts.iter_mut().zip(&step.modes).skip(first).step_by(all);
+            for (contact, _) in own_contacts.filter(|(_, mode)| **mode != Mode::Break) {
+                obstacle.turn((own.radius, &passage), contact, memory);
             }
         }
     }

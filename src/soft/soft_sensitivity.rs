@@ -192,9 +192,10 @@ impl SoftRecord<'_> {
             let places = &self.states[k][body].position;
             let (span, start) = (self.scene.span(k), &kept.predicted);
             let time = SoftTime { bdf: kept.bdf, span };
-            self.scene.place_contacts((body, time), places, start, &mut contacts, &mut nearest);
-            self.scene.turn_contacts((body, span), &kept.step, &mut contacts, &mut nearest);
             own.drive(span, &mut drive);
+            let led = (&places[..], &drive.held[..]);
+            self.scene.place_contacts((body, time), led, start, &mut contacts, &mut nearest);
+            self.scene.turn_contacts((body, time), &kept.step, &mut contacts, &mut nearest);
             let momentum = own.momentum(&kept.predicted, &drive);
             let (bdf, step, start) = (kept.bdf, &kept.step, &places[..]);
             let solved = SolvedSoftStep { body, momentum, bdf, contacts: &contacts, step, start };

@@ -126,14 +126,9 @@ impl<'a> SoftStepProgram<'a> {
         let mut contacts = body.contacts.clone();
         let nearest = &mut NearestMemory::default();
         let predicted = self.bdf.predict(self.scene.time_step, history);
-        scene.place_contacts(
-            (self.body, self.time()),
-            &history.x,
-            &predicted,
-            &mut contacts,
-            nearest,
-        );
         let drive = self.drive(body);
+        let start = (&history.x[..], &drive.held[..]);
+        scene.place_contacts((self.body, self.time()), start, &predicted, &mut contacts, nearest);
         let momentum = body.momentum(&predicted, &drive);
         solver.settings = self.scene.newton;
         let mut step = self.step.clone();
@@ -250,9 +245,10 @@ impl<'a> SoftStepProgram<'a> {
         let mut contacts = self.scene.bodies[self.body].contacts.clone();
         let predicted = self.bdf.predict(self.scene.time_step, &self.history);
         let nearest = &mut NearestMemory::default();
-        let x = &self.history.x;
-        self.scene.place_contacts((self.body, self.time()), x, &predicted, &mut contacts, nearest);
-        self.scene.turn_contacts((self.body, self.span), &self.step, &mut contacts, nearest);
+        let (own, drive) = ((self.body, self.time()), self.drive(&self.scene.bodies[self.body]));
+        let start = (&self.history.x[..], &drive.held[..]);
+        self.scene.place_contacts(own, start, &predicted, &mut contacts, nearest);
+        self.scene.turn_contacts(own, &self.step, &mut contacts, nearest);
         contacts
     }
 

@@ -40,8 +40,8 @@ impl Drawing {
         };
         let mut bodies: Vec<String> = scene.bodies.iter().flat_map(named).collect();
         let markers = bodies.len();
-        let moves = |obstacle: &&SoftObstacle| !obstacle.times.is_empty();
-        bodies.extend(scene.obstacles.iter().filter(moves).map(|own| own.name.clone()));
+        bodies
+            .extend(scene.obstacles.iter().filter(|own| own.is_led()).map(|own| own.name.clone()));
         let shape = |(k, name): (usize, &String)| DrawnShape {
             name: name.clone(),
             body: Some(k),
@@ -54,12 +54,11 @@ impl Drawing {
         let mut next = markers;
         let fixed = |obstacle: &SoftObstacle| {
             let SoftObstacle { name, shape, size, pose, .. } = obstacle;
-            let is_led = !obstacle.times.is_empty();
-            let place = if is_led { Vector3::zeros() } else { pose.position };
+            let place = if obstacle.is_led() { Vector3::zeros() } else { pose.position };
             let surface = Surface::of(shape.surface(*size)).placed(&pose.rotation, &place);
             let (name, surface) = (name.clone(), surface.rounded());
             let round = shape.is_round();
-            let body = is_led.then(|| {
+            let body = obstacle.is_led().then(|| {
                 next += 1;
                 next - 1
             });
@@ -109,8 +108,7 @@ pub fn recorded_markers(
         let frames = times.iter().zip(places);
         frames.filter_map(|(&time, places)| Some((time, (*places.get(marker)?)?))).collect()
     };
-    let moving: Vec<&SoftObstacle> =
-        scene.obstacles.iter().filter(|own| !own.times.is_empty()).collect();
+    let moving: Vec<&SoftObstacle> = scene.obstacles.iter().filter(|own| own.is_led()).collect();
     let seen: Vec<_> = (0..drawing.bodies.len().saturating_sub(moving.len())).map(seen).collect();
     for (frame, &time) in times.iter().enumerate() {
         if !pace.is_due(time) && frame + 1 < times.len() {
@@ -185,7 +183,7 @@ impl SoftTrackRecorder {
             surfaces: scene.bodies.iter().map(|body| body.surface.clone()).collect(),
             markers: scene.bodies.iter().map(markers).collect(),
             cables: scene.bodies.iter().map(|body| body.cables.clone()).collect(),
-            moving: scene.obstacles.iter().filter(|own| !own.times.is_empty()).cloned().collect(),
+            moving: scene.obstacles.iter().filter(|own| own.is_led()).cloned().collect(),
             decimals: drawing.decimals(),
             pace: Pace::new(span, affordable.clamp(FEWEST_FRAMES, MOST_FRAMES)),
             track: Track::new("simulation", Role::Simulation),

@@ -254,3 +254,30 @@ fn times_of(text: &str) -> Vec<f64> {
     let starts = text.match_indices("timestep=\"").map(|(at, key)| &text[at + key.len()..]);
     starts.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
 }
+
+/// Lengths and tensions of cables and forces of holds, in rows and archives alike.
+#[cfg(feature = "cli")]
+#[test]
+fn what_holds_and_pulls_is_written_down() {
+    let folder = crate::folder::Folder::new("soft-forces");
+    let text = include_str!("../../examples/soft_finger/scene.toml");
+    folder.write("finger.toml", &text.replace("resolution = 0.01", "resolution = 0.02"));
+    for file in ["finger.csv", "finger.npz"] {
+        let output = folder.run(&["simulate", "finger.toml", "--steps", "30", "-o", file]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    let rows = folder.read("finger.csv");
+    let header: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
+    let last: Vec<f64> =
+        rows.lines().last().unwrap().split(',').map(|number| number.parse().unwrap()).collect();
+    let at = |name: &str| last[header.iter().position(|own| *own == name).unwrap()];
+    let file = std::fs::File::open(folder.path("finger.npz")).unwrap();
+    let mut archive = ndarray_npy::NpzReader::new(file).unwrap();
+    for name in ["tendon/length", "tendon/tension"] {
+        let column: ndarray::Array1<f64> = archive.by_name(name).unwrap();
+        assert_eq!((column.len(), column[30]), (31, at(name)), "{name}");
+    }
+    let force: ndarray::Array2<f64> = archive.by_name("root/force").unwrap();
+    assert_eq!(force.row(30).to_vec(), ["root/fx", "root/fy", "root/fz"].map(at));
+    assert!(at("tendon/tension") > 1.0 && at("root/fz") > 0.1);
+}

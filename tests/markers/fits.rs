@@ -158,3 +158,20 @@ markers = { m1 = [0.025, 0, 0], m2 = [-0.025, 0, 0], m3 = [0, 0.025, 0], m4 = [0
 mu = 0.3
 stiffness = 1000
 ";
+
+/// How a cable is pulled may have any sign, its stiffness not.
+#[test]
+fn numbers_that_lead_have_no_bounds() {
+    let folder = Folder::new("identify-led");
+    record(&folder, 1, 0.0);
+    let cable = "[[cable]]\nname = 'line'\npoints = [{ marker = 'a' }, { world = [0, 0, 1] }]\nstiffness = 2\n\
+                 times = [0, 1]\npull = [0.1, -0.1]\n";
+    folder.write("scene.toml", &format!("{}\n{cable}", super::scene()));
+    let more = "[[parameter]]\nname = 'line/pull_0'\n[[parameter]]\nname = 'line/pull_1'\nupper = 0.2\n\
+                [[parameter]]\nname = 'line/stiffness'\n";
+    let found = load(&folder, &format!("{}{more}", experiment("")));
+    let [first, second, stiffness] = [4, 5, 6].map(|k| &found.parameters[k]);
+    assert_eq!((first.start, first.lower, first.log), (0.1, f64::NEG_INFINITY, false));
+    assert_eq!((second.start, second.lower, second.upper), (-0.1, f64::NEG_INFINITY, 0.2));
+    assert_eq!((stiffness.start, stiffness.lower, stiffness.log), (2.0, 0.0, true));
+}

@@ -145,3 +145,23 @@ fn cables_are_drawn_through_their_points() {
     let (_, without, _) = record(&self::scene(), 5);
     assert!(without.cables.is_empty());
 }
+
+/// Shapes that move are bodies of the page, after the markers, in the motion and beside recorded markers.
+#[test]
+fn shapes_that_move_go_as_they_are_told() {
+    let text = include_str!("../../examples/soft_gripper/scene.toml");
+    let scene = SoftScene::parse(text, "scene.toml").unwrap().unwrap();
+    let (drawing, track, _) = record(&scene, 100);
+    assert_eq!(drawing.bodies, ["left", "right"]);
+    let of = |name: &str| drawing.shapes.iter().find(|shape| shape.name == name).unwrap().body;
+    assert_eq!([of("left"), of("right")], [Some(0), Some(1)]);
+    // At 0.4 s both have closed and are lifted halfway.
+    let last = track.poses.last().unwrap();
+    let expected = [-0.0365, 0.0, 0.085, 0.0365, 0.0, 0.085];
+    let places = [&last[..3], &last[7..10]].concat();
+    assert!(places.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{places:?}");
+    let times = vec![5.0, 5.4];
+    let recording = MarkerRecording { name: "a".into(), times, places: vec![Vec::new(); 2] };
+    let seen = recorded_markers(&scene, &drawing, &recording);
+    assert_eq!(seen.poses.last().unwrap()[..3], last[..3]);
+}

@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
             }
         };
         let lens = |name: &str| given.at(name).numbers::<2>(name);
-        let positive = |own: &[f64; 2]| own.iter().all(|x| *x > 0.0);
+        let positive = |own: &[f64; 2]| own.iter().all(|x| *x > 0.0 && x.is_finite());
         let pixels = size.map(|x| x as f64);
         // In px, along the image and down.
         let focal = match (lens("focalpixel")?, lens("sensorsize")?, lens("focal")?) {
