@@ -31,6 +31,8 @@ pub struct BlockRows {
     squares: usize,
     blocks: Vec<RowBlock>,
     rows: usize,
+    /// Rows of blocks that are alone.
+    alone: usize,
     entries: usize,
 }
 
@@ -58,6 +60,8 @@ pub struct RowBlock {
     pub trees: [usize; 2],
     /// The block whose normal impulse counts for it: itself, or of a couple that of its contact.
     pub normal: usize,
+    /// Whether it moves something that no other block does, along all of its rows: these depend on no others then.
+    pub alone: bool,
 }
 
 impl RowBlock {
@@ -155,7 +159,7 @@ impl Clone for BlockRows {
         self.trees.clone_from(&other.trees);
         self.blocks.clone_from(&other.blocks);
         (self.velocities, self.squares) = (other.velocities, other.squares);
-        (self.rows, self.entries) = (other.rows, other.entries);
+        (self.rows, self.alone, self.entries) = (other.rows, other.alone, other.entries);
     }
 }
 
@@ -165,6 +169,7 @@ impl BlockRows {
         self.trees.clear();
         self.blocks.clear();
         (self.velocities, self.squares, self.rows, self.entries) = (0, 0, 0, 0);
+        self.alone = 0;
     }
 
     /// Adds a tree of `velocities` velocities and returns its number.
@@ -191,9 +196,18 @@ impl BlockRows {
             columns,
             trees,
             normal: self.blocks.len(),
+            alone: false,
         });
         self.rows += rows;
         self.entries += rows * (columns[0].1 + columns[1].1);
+    }
+
+    /// Says of the last block that it moves something that no other block does, along all of its rows.
+    pub(crate) fn set_alone(&mut self) {
+        if let Some(block) = self.blocks.last_mut() {
+            self.alone += if block.alone { 0 } else { block.rows };
+            block.alone = true;
+        }
     }
 
     /// Adds a block like another one, on whose first row it goes.
@@ -229,7 +243,7 @@ impl BlockRows {
 
     /// Whether there are so many trees, or so large ones, that matrices of velocities are factorised by blocks.
     pub(crate) fn is_large(&self) -> bool {
-        let has_many_rows = self.rows > self.velocities.min(FEW_ROWS);
+        let has_many_rows = self.rows - self.alone > self.velocities.min(FEW_ROWS);
         self.trees.len() >= MANY_TREES || self.squares >= MANY_SQUARES && has_many_rows
     }
 

@@ -84,6 +84,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(path) = &arguments.scene {
         if let Some(scene) = SoftScene::load(path)? {
             arguments.options.refuse_for_soft_bodies()?;
+            if scene.rigid.is_some() {
+                let message = "has [[soft]] and [[body]], whose steps are not checked one by one yet: compare `stiction linearize` \
+                               of a motion with differences of `stiction simulate`";
+                return Err(Error::input(path.display().to_string(), None, "", message));
+            }
             let total = steps_in(path, scene.time_step, arguments.duration)?;
             return soft_steps::run(&scene, path, (steps, total), patience, arguments.json);
         }

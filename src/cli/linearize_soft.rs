@@ -151,8 +151,8 @@ impl Sensitivities<'_> {
             let y = outputs(own, &state.position, &state.velocity);
             let first = self.dy_dp.len();
             self.dy_dp.resize(first + y.len() * np, 0.0);
-            let mine = tangents.columns().enumerate().filter(|(_, (p, ..))| p.body == body);
-            for (column, (_, x, v)) in mine {
+            for (column, mine) in tangents.columns(body).enumerate() {
+                let Some((x, v)) = mine else { continue };
                 for (row, change) in outputs(own, x, v).into_iter().enumerate() {
                     self.dy_dp[first + row * np + column] = change;
                 }

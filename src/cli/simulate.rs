@@ -25,7 +25,7 @@ use crate::model::{Joint, Scene};
 use crate::simulation::{BeyondSpeed, Rollout, StepReport};
 use crate::soft::SoftScene;
 use crate::state::{Coordinates, State};
-use crate::trajectory::{ColumnSelection, Recorded, Trajectory};
+use crate::trajectory::{ColumnSelection, Controls, Recorded, Trajectory};
 use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
 
 /// Roll out a scene and write its trajectory
@@ -79,12 +79,20 @@ pub(super) struct Arguments {
 const CONTACT_FILES: [&str; 2] = ["contacts.csv", "solver.csv"];
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
-    if let Some(scene) = SoftScene::load(&arguments.scene)? {
-        arguments.refuse_for_soft_bodies()?;
+    if let Some(mut scene) = SoftScene::load(&arguments.scene)? {
+        arguments.refuse_for_soft_bodies(scene.rigid.is_some())?;
+        let controls = match (&arguments.drive.controls, &mut scene.rigid) {
+            (Some(path), Some(rigid)) => {
+                let controls = Controls::load(path, &rigid.model)?;
+                controls.place(&rigid.model, &mut rigid.state);
+                Some(controls)
+            }
+            _ => None,
+        };
         let Arguments { scene: path, steps, output, view, vtu, vtu_every, json, .. } = arguments;
         let [output, view, folder] = [output, view, vtu].map(|path| path.as_deref());
-        let files = Files { output, view, folder, every: *vtu_every };
-        return simulate_soft::run(&scene, (path, *steps), files, *json);
+        let files = Files { output, view, folder, every: *vtu_every, controls };
+        return simulate_soft::run(&scene, (path, *steps), &files, *json);
     }
     if arguments.vtu.is_some() || arguments.vtu_every.is_some() {
         let message = "is for scenes with [[soft]] bodies; use --view, or an .npz archive";
@@ -227,13 +235,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 
 impl Arguments {
     /// What there is for rigid bodies only.
-    fn refuse_for_soft_bodies(&self) -> Result<(), Error> {
+    /// Options that scenes of soft bodies have not; `mixed`: there are rigid ones beside them.
+    fn refuse_for_soft_bodies(&self, mixed: bool) -> Result<(), Error> {
         let DriveOptions { controls, kp, kd, settle } = &self.drive;
         self.options.refuse_for_soft_bodies()?;
         let given = [
             ("--contacts", self.contacts, "--vtu DIR has the impulses at the nodes"),
             ("--columns", self.columns.is_some(), "all columns are written"),
-            ("--controls", controls.is_some(), "they have no inputs"),
+            ("--controls", controls.is_some() && !mixed, "they have no inputs"),
             ("--kp", kp.is_some(), "they have no motors"),
             ("--kd", kd.is_some(), "they have no motors"),
             ("--settle", settle.is_some(), "simulate longer"),

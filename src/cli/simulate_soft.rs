@@ -16,17 +16,19 @@ use super::run_length::run_length;
 use super::watched::watched;
 use super::whole_files;
 use crate::Error;
+use crate::contact::ContactRecord;
 use crate::npz::Npz;
 use crate::soft::{
     SoftRollout, SoftScene, SoftState, SoftStepReport, collection, unstructured_grid,
 };
+use crate::state::State;
+use crate::trajectory::Controls;
 use crate::view::{Clip, Drawing, Playback, SoftTrackRecorder};
 
 /// Numbers that are kept for an archive at most: 4 GiB.
 const MOST_NUMBERS: usize = 1 << 29;
 
-/// What is written, and where.
-#[derive(Clone, Copy)]
+/// What drives the rigid bodies, what is written, and where.
 pub(super) struct Files<'a> {
     /// The motion.
     pub output: Option<&'a Path>,
@@ -36,6 +38,8 @@ pub(super) struct Files<'a> {
     pub folder: Option<&'a Path>,
     /// Of these a frame each so many steps.
     pub every: Option<usize>,
+    /// Inputs of the rigid bodies over time.
+    pub controls: Option<Controls>,
 }
 
 /// The file that lists all frames.
@@ -71,6 +75,7 @@ struct Made {
     states: Vec<SoftState>,
     report: SoftStepReport,
     energies: [f64; 3],
+    rigid: Option<(State<f64>, Vec<ContactRecord>)>,
 }
 
 /// What has been written down.
@@ -82,6 +87,8 @@ struct Motion {
     places: Vec<Vec<f64>>,
     /// Likewise lengths and tensions of all cables, and forces of all holds.
     forces: Vec<[Vec<f64>; 2]>,
+    /// Likewise the state of the rigid bodies.
+    rigid: [Vec<f64>; 2],
     /// Files for ParaView, and their times.
     frames: Vec<(f64, String)>,
     unsolved: usize,
@@ -95,10 +102,10 @@ struct Motion {
 pub(super) fn run(
     scene: &SoftScene,
     (scene_path, steps): (&Path, Option<usize>),
-    wanted: Files,
+    wanted: &Files,
     json: bool,
 ) -> Result<Outcome, Error> {
-    let Files { output, view, .. } = wanted;
+    let Files { output, view, .. } = *wanted;
     for warning in &scene.warnings {
         output::warn(warning);
     }
@@ -139,10 +146,18 @@ pub(super) fn run(
                 cables.extend(state.cables.as_flattened());
                 holds.extend(state.holds.as_flattened());
             }
+            if let Some((State { q, v }, _)) = &made.rigid {
+                motion.rigid[0].extend(q);
+                motion.rigid[1].extend(v);
+            }
         } else {
-            add_row(scene, time, &made.states, &mut motion.rows);
+            let rigid = made.rigid.as_ref().map(|(state, _)| state);
+            add_row(scene, time, (&made.states, rigid), &mut motion.rows);
         }
         if let Some(recorder) = &mut recorder {
+            if let Some((state, contacts)) = &made.rigid {
+                recorder.beside(state, contacts.iter());
+            }
             recorder.frame(time, &made.states);
         }
         if let Some(folder) = wanted.folder.filter(|_| step.is_multiple_of(every)) {
@@ -159,14 +174,20 @@ pub(super) fn run(
         progress.set(step);
         Ok(())
     };
-    let own = scene.clone();
+    let (own, controls) = (scene.clone(), wanted.controls.clone());
     let work = move |sender: &SyncSender<Made>| {
         let mut rollout = SoftRollout::new(&own);
         for step in 0..=steps {
+            if let (Some(controls), Some(inputs), 1..) = (&controls, rollout.rigid_inputs(), step) {
+                controls.apply((step - 1) as f64 * own.time_step, own.time_step, inputs);
+            }
             let report = if step > 0 { rollout.step() } else { SoftStepReport::default() };
             let (states, energies) = (rollout.states().to_vec(), rollout.energies());
+            let rigid = rollout
+                .rigid_state()
+                .map(|state| (state.clone(), rollout.rigid_contacts().copied().collect()));
             if !energies.iter().all(|x| x.is_finite())
-                || sender.send(Made { states, report, energies }).is_err()
+                || sender.send(Made { states, report, energies, rigid }).is_err()
             {
                 break;
             }
@@ -234,7 +255,7 @@ pub(super) fn motion_csv(
         }
         let time = step as f64 * scene.time_step;
         observe(time, rollout.states());
-        add_row(scene, time, rollout.states(), &mut rows);
+        add_row(scene, time, (rollout.states(), rollout.rigid_state()), &mut rows);
     }
     rows
 }
@@ -258,13 +279,23 @@ fn header(scene: &SoftScene) -> String {
             let _ = write!(row, ",{0}/fx,{0}/fy,{0}/fz", hold.name);
         }
     }
+    for name in scene.rigid.iter().flat_map(|own| {
+        own.model.configuration_names().into_iter().chain(own.model.velocity_names())
+    }) {
+        let _ = write!(row, ",{name}");
+    }
     row.push('\n');
     row
 }
 
 /// Of each body the centre of mass (m), its velocity (m/s), the markers (m), lengths and tensions of cables (m, N), forces of holds
-/// on it (N).
-fn add_row(scene: &SoftScene, time: f64, states: &[SoftState], rows: &mut String) {
+/// on it (N); then the state of the rigid bodies.
+fn add_row(
+    scene: &SoftScene,
+    time: f64,
+    (states, rigid): (&[SoftState], Option<&State<f64>>),
+    rows: &mut String,
+) {
     let _ = write!(rows, "{time}");
     for (body, state) in scene.bodies.iter().zip(states) {
         let markers = body.markers.iter().flat_map(|marker| state.position[marker.node]);
@@ -274,11 +305,14 @@ fn add_row(scene: &SoftScene, time: f64, states: &[SoftState], rows: &mut String
             let _ = write!(rows, ",{x}");
         }
     }
+    for x in rigid.into_iter().flat_map(|state| state.q.iter().chain(&state.v)) {
+        let _ = write!(rows, ",{x}");
+    }
     rows.push('\n');
 }
 
 /// t (T), and of each body its nodes x (T, n, 3), tetrahedra (m, 4) and mass of the nodes (n), of each cable length and tension (T), of
-/// each hold its force on the body (T, 3).
+/// each hold its force on the body (T, 3); of the rigid bodies q (T, nq) and v (T, nv).
 fn archive(scene: &SoftScene, motion: &Motion) -> std::io::Result<Vec<u8>> {
     let times = motion.times.len();
     let mut archive = Npz::new();
@@ -306,6 +340,11 @@ fn archive(scene: &SoftScene, motion: &Motion) -> std::io::Result<Vec<u8>> {
             let rows = holds.chunks(3 * body.holds.len());
             let forces: Vec<f64> = rows.flat_map(|row| &row[3 * k..3 * k + 3]).copied().collect();
             archive.add(&format!("{}/force", own.name), &[times, 3], &forces)?;
+        }
+    }
+    for (name, numbers) in ["q", "v"].into_iter().zip(&motion.rigid) {
+        if scene.rigid.is_some() {
+            archive.add(name, &[times, numbers.len() / times.max(1)], numbers)?;
         }
     }
     archive.finish()

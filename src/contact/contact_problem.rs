@@ -187,8 +187,9 @@ impl<T: Real> ContactProblem<T> {
     fn conflict(&self, posed: &Posed<T>, island: &Island) -> Option<Conflict> {
         let inputs: Vec<f64> = self.inputs.iter().map(|x| x.value()).collect();
         // Couples ask for no velocity.
-        let key = |block: usize| posed.key(island.constraints[block]).0;
-        Conflict::new(contradiction(&self.node.data(&inputs)).into_iter().map(key), None)
+        let key = |block: usize| Some(posed.key(*island.constraints.get(block)?).0);
+        // Guests have no conditions of their own name.
+        Conflict::new(contradiction(&self.node.data(&inputs)).into_iter().filter_map(key), None)
     }
 
     /// The least change of a velocity by which something else would be decided about a constraint that acts, relative
@@ -200,20 +201,50 @@ impl<T: Real> ContactProblem<T> {
         if self.scale > 0.0 { least / self.scale } else { f64::INFINITY }
     }
 
+    /// Solves what was posed, with blocks of others after its own, whose impulses start as given: its own as they were in the last step, or
+    /// where it is solved `again` in this one.
+    pub(super) fn solve_from(
+        &mut self,
+        posed: &Posed<T>,
+        island: &Island,
+        (others, again): (impl Iterator<Item = f64>, bool),
+    ) {
+        self.outputs.clear();
+        self.outputs.resize(self.node.output_len(), T::zero());
+        let own = self.decisions.len() + self.couples.len();
+        self.solution.sharing.clear();
+        let rows = self.node.rows.blocks()[..own].last().map_or(0, |block| block.range().end);
+        match again && self.solution.impulses.len() >= rows {
+            true => self.solution.impulses.truncate(rows),
+            false => {
+                self.solution.impulses.clear();
+                for (k, law) in self.node.laws[..own].iter().enumerate() {
+                    let impulse = remembered(posed, island, &self.couples, k).map(|x| x.value());
+                    self.solution.impulses.extend_from_slice(&impulse[..law.rows()]);
+                }
+            }
+        }
+        self.solution.impulses.extend(others);
+        self.call();
+        let ContactSolution { report, residuals, .. } = self.solution;
+        self.report = IslandReport { report, residuals, conflict: None };
+        self.report.report.margin = report.margin.min(self.margin());
+        if !report.status.is_solved() {
+            self.report.conflict = self.conflict(posed, island);
+        }
+    }
+
+    /// Puts a node and its inputs in the place of those there are.
+    pub(super) fn exchange(&mut self, node: &mut CoupledContact, inputs: &mut Vec<T>) {
+        std::mem::swap(&mut self.node, node);
+        std::mem::swap(&mut self.inputs, inputs);
+    }
+
     fn solve_posed(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), T::zero());
         let couples = &self.couples;
-        let remembered = |k: usize| match posed.event {
-            Event::Step => {
-                let couple = k.checked_sub(island.constraints.len()).map(|k| couples[k]);
-                let of = couple.map_or(k, |couple| couple.of);
-                let (pair, feature, tree) = posed.key(island.constraints[of]);
-                let feature = couple.map_or(feature, |couple| couple.kind.feature(feature));
-                posed.memory[tree].of(pair, feature)
-            }
-            Event::Impact => [T::zero(); 3],
-        };
+        let remembered = |k: usize| remembered(posed, island, couples, k);
         self.solution.impulses.clear();
         self.solution.sharing.clear();
         if let ContactSolver::Staggered { n_step, derivative } = posed.system.settings.solver {
@@ -483,6 +514,18 @@ impl<T: Real> ContactProblem<T> {
         self.inputs.extend_from_slice(&self.mu);
         self.inputs.extend_from_slice(&self.compliance);
     }
+}
+
+/// The impulse of a block in the last step.
+fn remembered<T: Real>(posed: &Posed<T>, island: &Island, couples: &[Couple], k: usize) -> [T; 3] {
+    if posed.event == Event::Impact {
+        return [T::zero(); 3];
+    }
+    let couple = k.checked_sub(island.constraints.len()).map(|k| couples[k]);
+    let of = couple.map_or(k, |couple| couple.of);
+    let (pair, feature, tree) = posed.key(island.constraints[of]);
+    let feature = couple.map_or(feature, |couple| couple.kind.feature(feature));
+    posed.memory[tree].of(pair, feature)
 }
 
 /// How far the velocity along the first row of a block is from its target without impulses; `free` is where velocities

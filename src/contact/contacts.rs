@@ -3,100 +3,21 @@
 use nalgebra::Vector3;
 
 use super::conflict::Conflict;
-use super::constraint::{Regime, Target, contact_frame, grain_frame};
+use super::constraint::{contact_frame, grain_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
-use super::couple::{CoupleKind, CoupleRecord};
+use super::guests::Guests;
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::{Island, Islands};
 use super::joint_constraints::{JointConstraint, JointConstraints};
 use super::parallel_islands;
 use super::problems::Problems;
+use super::records::{ContactRecord, JointRecord, Outcome, take_over};
 use crate::ad::Real;
-use crate::argmin::Mode;
 use crate::collision::{ContactPoint, Detection};
 use crate::dynamics::FreeMotion;
 use crate::model::{Model, System};
 use crate::state::State;
-
-/// A contact at the end of a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ContactRecord {
-    /// The contact pair, see [`Model::pair`](crate::model::Model::pair).
-    pub pair: usize,
-    /// The point, see [`ContactPoint::feature`].
-    pub feature: usize,
-    /// Gap at the start of the step, m.
-    pub gap: f64,
-    /// Impulse in the contact frame [normal, tangent 1, tangent 2], N s, on the second body.
-    pub impulse: [f64; 3],
-    /// What the contact did.
-    pub mode: Mode,
-    /// What decided its normal velocity.
-    pub target: Target,
-    /// Which coefficient of friction it had.
-    pub regime: Regime,
-    /// The bodies, as in [`ContactPoint::bodies`].
-    pub bodies: [Option<usize>; 2],
-    /// Where it is on each, as in [`ContactPoint::arms`], m.
-    pub arms: [Vector3<f64>; 2],
-    /// Unit normal in the world, out of the first solid, at the start of the step.
-    pub normal: Vector3<f64>,
-    /// What torsional and rolling friction did, where there are any.
-    pub couples: [Option<CoupleRecord>; 2],
-}
-
-impl ContactRecord {
-    /// The impulse on the second body, in the world, N s.
-    pub fn world_impulse(&self) -> Vector3<f64> {
-        let [first, second] = contact_frame(self.normal);
-        let [n, t1, t2] = self.impulse;
-        self.normal * n + first * t1 + second * t2
-    }
-
-    /// The impulse of couples on the second body, about [normal, tangent 1, tangent 2], N m s.
-    pub fn frame_couple(&self) -> [f64; 3] {
-        let mut sum = [0.0; 3];
-        for CoupleRecord { kind, impulse, .. } in self.couples.iter().flatten() {
-            match kind {
-                CoupleKind::Torsion => sum[0] = impulse[0],
-                CoupleKind::Rolling => sum[1..].copy_from_slice(impulse),
-            }
-        }
-        sum
-    }
-
-    /// The same in the world.
-    pub fn world_couple(&self) -> Vector3<f64> {
-        let [first, second] = contact_frame(self.normal);
-        let [n, t1, t2] = self.frame_couple();
-        self.normal * n + first * t1 + second * t2
-    }
-}
-
-/// What the solution of an island says of one of its points.
-#[derive(Clone, Copy, Debug)]
-struct Outcome<T> {
-    impulse: [T; 3],
-    mode: Mode,
-    target: Target,
-    regime: Regime,
-    couples: [Option<CoupleRecord>; 2],
-}
-
-/// What a limit, a dry friction or a closed loop did in a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JointRecord {
-    /// Which condition: lower and upper limits of all velocities in turn, then dry frictions, then six
-    /// rows an equality.
-    pub id: usize,
-    /// Impulse along its row, N s or N m s.
-    pub impulse: f64,
-    /// What it did.
-    pub mode: Mode,
-    /// What decided its least velocity.
-    pub target: Target,
-}
 
 /// The constraints of all trees over a step. Scratch memory: results do not depend on what it held.
 pub struct Contacts<T: Real> {
@@ -106,6 +27,8 @@ pub struct Contacts<T: Real> {
     /// Of each point, then of each joint constraint.
     outcomes: Vec<Option<Outcome<T>>>,
     islands: Islands,
+    /// Trees that guests touch.
+    links: Vec<usize>,
     /// Trees whose problem has changed since it was last solved.
     dirty: Vec<bool>,
     /// Those of the islands of this step and of steps before.
@@ -136,6 +59,7 @@ impl<T: Real> Default for Contacts<T> {
             joints: JointConstraints::default(),
             outcomes: Vec::new(),
             islands: Islands::default(),
+            links: Vec::new(),
             dirty: Vec::new(),
             problems: Problems::default(),
             row: Vec::new(),
@@ -182,7 +106,14 @@ impl<T: Real> Contacts<T> {
         let points = points.map(|(k, point)| (k, point.trees(motion)));
         let joints = self.joints.list.iter().enumerate().filter(|(_, joint)| joint.near);
         let joints = joints.map(|(k, joint)| (self.points.len() + k, joint.trees));
-        self.islands.group(motion.trees(), points.chain(joints));
+        let all = points.chain(joints);
+        match self.links.is_empty() {
+            true => self.islands.group(motion.trees(), all),
+            false => {
+                let end = self.points.len() + self.joints.list.len();
+                self.islands.group_with_guests(motion.trees(), all, (&self.links, end));
+            }
+        }
     }
 
     /// Finds the velocities of all trees at the end of the step, and replaces the impulses of the
@@ -195,9 +126,7 @@ impl<T: Real> Contacts<T> {
         impulses: &mut Vec<Impulses<T>>,
     ) {
         impulses.resize_with(motion.trees(), Impulses::default);
-        self.detection.points_at_hand(system, motion, &mut self.points);
-        self.joints.collect(system, state, motion);
-        self.start(motion);
+        self.find(system, state, motion);
         self.unfinished = true;
         for _ in 0..ROUNDS {
             self.solve_islands(system, motion, impulses, Event::Step);
@@ -207,6 +136,23 @@ impl<T: Real> Contacts<T> {
                 break;
             }
         }
+        self.remember(system, motion, impulses);
+    }
+
+    /// Finds what may touch in a step, and the conditions of joints.
+    pub(crate) fn find(&mut self, system: &System<T>, state: &State<T>, motion: &FreeMotion<T>) {
+        self.detection.points_at_hand(system, motion, &mut self.points);
+        self.joints.collect(system, state, motion);
+        self.start(motion);
+    }
+
+    /// Replaces the impulses of the last step by those of this one, and writes down what each contact did.
+    pub(crate) fn remember(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        impulses: &mut [Impulses<T>],
+    ) {
         impulses.iter_mut().for_each(Impulses::clear);
         let (points, joints, memory) = (&self.points, &self.joints, &Vec::new());
         let posed = Posed { system, motion, points, joints, memory, event: Event::Step };
@@ -312,6 +258,7 @@ impl<T: Real> Contacts<T> {
 
     /// Forgets the last problem.
     fn start(&mut self, motion: &FreeMotion<T>) {
+        self.links.clear();
         self.outcomes.clear();
         self.outcomes.resize_with(self.points.len() + self.joints.list.len(), || None);
         self.velocities.clear();
@@ -488,34 +435,8 @@ impl<T: Real> Contacts<T> {
             if !on_threads {
                 problem.solve(&posed, &island);
             }
-            let mut report = problem.report();
-            let (mut rest, _) = problem.outputs();
-            for &tree in island.trees {
-                let range = system.model.trees[tree].v.clone();
-                let (velocity, others) = rest.split_at(range.len());
-                self.velocities[range].copy_from_slice(velocity);
-                rest = others;
-            }
-            for (k, &constraint) in island.constraints.iter().enumerate() {
-                let (mode, target, regime) = problem.decisions(k);
-                let impulse = problem.impulse(k);
-                let couples = [None; 2];
-                self.outcomes[constraint] =
-                    Some(Outcome { impulse, mode, target, regime, couples });
-            }
-            for (couple, mode, [_, first, second]) in problem.couples() {
-                let outcome = self.outcomes[island.constraints[couple.of]].as_mut();
-                let impulse = [first, second].map(|x| x.value() * couple.arm);
-                if let Some(outcome) = outcome {
-                    let kind = couple.kind;
-                    outcome.couples[kind as usize] = Some(CoupleRecord { kind, impulse, mode });
-                }
-            }
-            // Iterations of what was solved before with fewer points count.
-            let earlier = island.trees.iter().filter_map(|&tree| self.reports[tree].take());
-            let before: usize = earlier.map(|earlier| earlier.report.iterations).sum();
-            report.report.iterations += before;
-            self.reports[island.trees[0]] = Some(report);
+            let Self { velocities, outcomes, reports, .. } = self;
+            take_over(system.model, &island, problem, velocities, outcomes, reports);
         }
         self.dirty.fill(false);
     }
@@ -568,5 +489,62 @@ impl<T: Real> Contacts<T> {
             self.dirty[tree] = true;
         });
         found
+    }
+}
+
+impl Contacts<f64> {
+    /// Solves all problems anew that guests have a part in, and the others if they are not yet.
+    pub(crate) fn solve_with(
+        &mut self,
+        system: &System<f64>,
+        motion: &FreeMotion<f64>,
+        impulses: &Vec<Impulses<f64>>,
+        guests: &mut Guests,
+    ) {
+        self.unfinished = true;
+        for _ in 0..ROUNDS {
+            self.solve_once_with(system, motion, impulses, guests);
+            self.look_further(system, motion);
+            if !self.admit_escapes(system, motion) {
+                self.unfinished = false;
+                return;
+            }
+        }
+    }
+
+    fn solve_once_with(
+        &mut self,
+        system: &System<f64>,
+        motion: &FreeMotion<f64>,
+        memory: &Vec<Impulses<f64>>,
+        guests: &mut Guests,
+    ) {
+        self.links.clear();
+        self.links.extend(guests.links(motion));
+        // What guests touched in the last iteration and do not now is to be solved without them.
+        for island in self.islands.iter().filter(|island| island.has_guests) {
+            for &tree in island.trees {
+                self.dirty[tree] = true;
+                let free = motion.tree(tree).free_velocity;
+                self.velocities[motion.velocities(tree)].copy_from_slice(free);
+            }
+        }
+        self.group(motion);
+        let (points, joints) = (&self.points, &self.joints);
+        let posed = Posed { system, motion, points, joints, memory, event: Event::Step };
+        for island in self.islands.iter() {
+            let is_dirty = island.trees.iter().any(|&tree| self.dirty[tree]);
+            if island.trees.is_empty() || !(is_dirty || island.has_guests) {
+                continue;
+            }
+            let problem = self.problems.of_mut(&island);
+            match island.has_guests {
+                true => problem.solve_with(&posed, &island, guests),
+                false => problem.solve(&posed, &island),
+            }
+            let Self { velocities, outcomes, reports, .. } = self;
+            take_over(system.model, &island, problem, velocities, outcomes, reports);
+        }
+        self.dirty.fill(false);
     }
 }

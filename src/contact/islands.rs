@@ -15,6 +15,8 @@ pub(super) struct Islands {
     groups: Vec<usize>,
     /// The place of each tree within its group.
     places: Vec<usize>,
+    /// What stands for all guests, as a tree after all others, and for what ties them to trees, as constraints from there on.
+    guests: Option<[usize; 2]>,
 }
 
 /// A group of trees that has constraints.
@@ -23,6 +25,8 @@ pub struct Island<'a> {
     pub trees: &'a [usize],
     /// Indices of constraints.
     pub constraints: &'a [usize],
+    /// Whether guests are of it, which stand in neither list.
+    pub has_guests: bool,
     places: &'a [usize],
 }
 
@@ -36,6 +40,29 @@ impl Island<'_> {
 impl Islands {
     /// Groups `trees` trees by their constraints: the index of each that is in force and its trees.
     pub fn group(
+        &mut self,
+        trees: usize,
+        constraints: impl Iterator<Item = (usize, [Option<usize>; 2])> + Clone,
+    ) {
+        self.guests = None;
+        self.divide(trees, constraints);
+    }
+
+    /// The same where guests touch the trees `links`. Indices of constraints are below `end`.
+    pub fn group_with_guests(
+        &mut self,
+        trees: usize,
+        constraints: impl Iterator<Item = (usize, [Option<usize>; 2])> + Clone,
+        (links, end): (&[usize], usize),
+    ) {
+        self.guests = Some([trees, end]);
+        let ties = links.iter().enumerate();
+        let ties = ties.map(|(k, &tree)| (end + 1 + k, [Some(tree), Some(trees)]));
+        let all = constraints.chain([(end, [None, Some(trees)])]).chain(ties);
+        self.divide(trees + 1, all);
+    }
+
+    fn divide(
         &mut self,
         trees: usize,
         constraints: impl Iterator<Item = (usize, [Option<usize>; 2])> + Clone,
@@ -85,15 +112,25 @@ impl Islands {
         self.constraints.clone_from(&other.constraints);
         self.starts.clone_from(&other.starts);
         self.places.clone_from(&other.places);
+        self.guests = other.guests;
     }
 
     /// The groups that have constraints.
     pub fn iter(&self) -> impl Iterator<Item = Island<'_>> + Clone {
         let ranges = self.tree_starts.windows(2).zip(self.starts.windows(2));
-        ranges.filter(|(_, own)| own[0] < own[1]).map(|(trees, own)| Island {
-            trees: &self.trees[trees[0]..trees[1]],
-            constraints: &self.constraints[own[0]..own[1]],
-            places: &self.places,
+        ranges.filter(|(_, own)| own[0] < own[1]).map(|(trees, own)| {
+            let (mut trees, mut constraints) =
+                (&self.trees[trees[0]..trees[1]], &self.constraints[own[0]..own[1]]);
+            let mut has_guests = false;
+            // Both are ascending: what stands for guests comes last.
+            if let Some([guests, end]) = self.guests
+                && trees.last() == Some(&guests)
+            {
+                has_guests = true;
+                trees = &trees[..trees.len() - 1];
+                constraints = &constraints[..constraints.partition_point(|&k| k < end)];
+            }
+            Island { trees, constraints, has_guests, places: &self.places }
         })
     }
 }

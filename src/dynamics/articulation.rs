@@ -304,6 +304,7 @@ impl<T: Real> Articulation<T> {
         self.velocity.clone_from(&other.velocity);
         self.free_velocity.clone_from(&other.free_velocity);
         self.factor.clone_from(&other.factor);
+        self.blocks.clone_from(&other.blocks);
         self.starts.clone_from(&other.starts);
         self.admissible.clone_from(&other.admissible);
         // Where trees that nothing acts on come to; nothing by other integrators.

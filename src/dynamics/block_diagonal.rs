@@ -7,13 +7,28 @@ use crate::model::Model;
 
 /// A matrix with a row and a column for each velocity, which is zero between velocities of different
 /// trees: one dense row-major block for each tree.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct BlockDiagonal<T> {
     /// The velocities of each tree, and where its block starts in `values`.
     trees: Vec<(Range<usize>, usize)>,
     /// The tree of each velocity.
     tree_of: Vec<usize>,
     values: Vec<T>,
+}
+
+// By hand: the derived `clone_from` drops the memory it has.
+impl<T: Clone> Clone for BlockDiagonal<T> {
+    fn clone(&self) -> Self {
+        let (trees, tree_of, values) =
+            (self.trees.clone(), self.tree_of.clone(), self.values.clone());
+        BlockDiagonal { trees, tree_of, values }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.trees.clone_from(&other.trees);
+        self.tree_of.clone_from(&other.tree_of);
+        self.values.clone_from(&other.values);
+    }
 }
 
 impl<T: Real> BlockDiagonal<T> {

@@ -190,6 +190,11 @@ impl<T: Real> FreeMotion<T> {
         self.trees.len()
     }
 
+    /// The velocities of a tree, among those of all.
+    pub fn velocities(&self, tree: usize) -> Range<usize> {
+        self.trees[tree].1.clone()
+    }
+
     /// How long the step is for a tree, s.
     pub fn duration(&self, tree: usize) -> T {
         self.tree(tree).duration
@@ -294,6 +299,15 @@ impl<T: Real> FreeMotion<T> {
         self.trees.clone_from(&other.trees);
         if self.lone.len() < self.trees.len() {
             self.articulation.keep(&other.articulation);
+        }
+    }
+
+    /// Says that something else may push bodies that fast (m/s), however fast they go without contact.
+    pub(crate) fn hasten(&mut self, speed: f64) {
+        for body in self.bodies.iter_mut().filter(|body| body.tree.is_some()) {
+            body.speed.linear = body.speed.linear.max(speed);
+            // What goes along with others may be pushed alone.
+            body.speed.velocity = None;
         }
     }
 

@@ -31,6 +31,15 @@ impl Condensation {
         }
     }
 
+    /// Keeps just the vertices in `kept`, ascending.
+    pub fn keep_just(&mut self, momentum: &Momentum<f64>, kept: &[usize]) {
+        let pattern = momentum.elements.pattern();
+        if self.known != *pattern || self.kept() != kept {
+            self.symbolic = Symbolic::new(pattern, kept);
+            self.known.clone_from(pattern);
+        }
+    }
+
     /// The vertices that are kept, ascending.
     pub fn kept(&self) -> &[usize] {
         self.symbolic.kept_nodes()

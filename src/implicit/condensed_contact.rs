@@ -11,87 +11,34 @@
 //! the vertex drags. So both have a solution where Newton's method on their forces finds none.
 
 use super::condensation::Condensation;
+use super::condensed_body::CondensedBody;
+use super::contact_step::ContactStep;
+use super::convergence::Convergence;
 use super::momentum::Momentum;
-use super::newton::{NewtonSettings, is_finite, largest, relative};
+use super::newton::NewtonSettings;
 use super::vertex_contact::VertexContact;
 use super::vertex_law::VertexLaw;
 use super::vertex_newton::{Demand, VertexNewton};
 use crate::ad::Real;
-use crate::argmin::{ContactSolution, ContactWorkspace, CoupledContact, Law, Mode, Report, Status};
-use crate::linalg::{dot, solve_lower, solve_lower_transpose};
+use crate::argmin::{ContactWorkspace, CoupledContact, Law, Status};
+use crate::linalg::dot;
 
 /// Relative residual of the contact problems.
 const CONTACT_TOLERANCE: f64 = 1e-13;
-/// A step is halved this often at most, so that no element turns inside out.
-const MOST_HALVINGS: usize = 30;
 /// Rows of a contact along which a bristle gives.
 const TANGENTS: usize = 2;
 /// The root of the mass of what no impulse moves.
 const IMMOVABLE: f64 = 1e30;
-/// Iterations without a smaller residual before the search ends.
-const PATIENCE: usize = 6;
-
-/// What a step came to.
-#[derive(Clone, Debug, Default)]
-pub struct ContactStep {
-    /// By which law vertices touched.
-    pub law: VertexLaw,
-    /// Of the momentum: status, iterations, residual.
-    pub report: Report,
-    /// Of the contact problem solved last.
-    pub contact: Report,
-    /// v+ of all nodes (m/s).
-    pub velocity: Vec<[f64; 3]>,
-    /// x+ of all nodes (m).
-    pub position: Vec<[f64; 3]>,
-    /// The impulse of each contact along normal and tangents of its frame (N s).
-    pub impulses: Vec<[f64; 3]>,
-    /// What each contact does.
-    pub modes: Vec<Mode>,
-    /// The contacts that are in the contact problem, and its solution.
-    pub(super) active: Vec<usize>,
-    pub(super) solution: ContactSolution,
-}
-
-impl ContactStep {
-    /// What a search begins with: velocities (m/s), and nothing that touches.
-    pub fn start(velocity: Vec<[f64; 3]>) -> Self {
-        ContactStep { velocity, ..ContactStep::default() }
-    }
-
-    /// The same by a law.
-    pub fn start_by(law: VertexLaw, velocity: Vec<[f64; 3]>) -> Self {
-        ContactStep { law, velocity, ..ContactStep::default() }
-    }
-
-    /// How much faster a contact must part, by its compliance (m/s), for a change of its stiffness (N/m).
-    pub(super) fn compliance_slope(&self, k: usize, contact: &VertexContact, rate: f64) -> f64 {
-        if self.law == VertexLaw::Coupled {
-            return 0.0;
-        }
-        let root = rate * contact.stiffness;
-        -self.impulses[k][0] / (root * root)
-    }
-}
 
 /// The solver, with its memory. Reused with the same elements and vertices, it decides no order twice.
 #[derive(Debug, Default)]
 pub struct CondensedContact {
     /// When Newton's method ends.
     pub settings: NewtonSettings,
-    condensation: Condensation,
+    body: CondensedBody,
     posed: Posed,
     vertices: VertexNewton,
     workspace: ContactWorkspace<f64>,
-    residual: Vec<[f64; 3]>,
-    change: Vec<[f64; 3]>,
-    trial: Vec<[f64; 3]>,
-    needed: Vec<usize>,
-    /// Of the kept vertices: what is left of the momentum (N s), velocities without contact, before, and their change (m/s).
-    left: Vec<f64>,
-    free: Vec<f64>,
-    start: Vec<f64>,
-    moved: Vec<f64>,
 }
 
 /// The contact problem: what contacts ask, and the same as its node takes it.
@@ -244,116 +191,25 @@ impl CondensedContact {
         contacts: &[VertexContact],
         step: &mut ContactStep,
     ) {
-        let nodes = momentum.elements.node_count();
-        step.report =
-            Report { status: Status::InvalidInput, residual: f64::INFINITY, ..Report::default() };
-        step.modes.clear();
-        step.modes.resize(contacts.len(), Mode::Break);
-        step.impulses.resize(contacts.len(), [0.0; 3]);
-        let Some(predicted) = momentum.step else { return };
-        let is_stiff = |contact: &VertexContact| {
-            step.law == VertexLaw::Coupled || contact.stiffness > 0.0 && contact.damping == 0.0
-        };
-        let admissible = contacts.iter().all(|contact| {
-            contact.is_admissible(nodes) && !momentum.is_fixed(contact.node) && is_stiff(contact)
-        });
-        let sized =
-            [&step.velocity, &predicted.x, &predicted.v].map(|x| x.len() == nodes && is_finite(x));
-        if !admissible || sized != [true; 3] || !momentum.is_consistent() {
+        if !step.begin(momentum, contacts) {
             return;
         }
-        let is_sound = |step: &mut ContactStep| {
-            momentum.positions(&step.velocity, &mut step.position);
-            momentum.elements.least_determinant(&step.position) > 0.0
-        };
-        if !is_sound(step) {
-            // At rest, or along with what is held, hardly anything is turned inside out that was not before.
-            momentum.let_rest(&mut step.velocity);
-            if !is_sound(step) {
-                return;
-            }
-        }
-        self.activate(momentum, contacts, step);
-        self.iterate(momentum, contacts, step);
-        step.modes.fill(Mode::Break);
-        for (&k, &mode) in step.active.iter().zip(&step.solution.modes) {
-            step.modes[k] = mode;
-        }
-    }
-
-    /// The contacts that may touch: those that did, and that the vertex would pass.
-    fn activate(
-        &mut self,
-        momentum: &Momentum<f64>,
-        contacts: &[VertexContact],
-        step: &mut ContactStep,
-    ) {
-        let Some(predicted) = momentum.step else { return };
-        let pull = momentum.parameters.gravity;
-        let a = momentum.rate();
-        step.active.clear();
-        for (k, contact) in contacts.iter().enumerate() {
-            let (x, v) = (&predicted.x[contact.node], &predicted.v[contact.node]);
-            let falls = [0, 1, 2].map(|i| x[i] + a * (v[i] + a * pull[i]));
-            let passes =
-                [x, &falls, &step.position[contact.node]].iter().any(|x| contact.gap(x) < 0.0);
-            // What was touched and is beyond reach now is not touched.
-            if contact.is_beyond() {
-                step.impulses[k] = [0.0; 3];
-            }
-            if passes || step.impulses[k] != [0.0; 3] {
-                step.active.push(k);
-            }
-        }
-    }
-
-    fn iterate(
-        &mut self,
-        momentum: &Momentum<f64>,
-        contacts: &[VertexContact],
-        step: &mut ContactStep,
-    ) {
-        let (mut best, mut before) = (f64::INFINITY, f64::INFINITY);
-        let (mut waited, mut reusable) = (0, false);
-        let mut iterations = 0;
+        step.activate(momentum, contacts);
+        let mut search = Convergence::new(self.settings);
         let status = loop {
-            if iterations == self.settings.iterations {
+            if !search.next() {
                 break Status::IterationLimit;
             }
-            iterations += 1;
-            let Some(whole) = self.advance(momentum, contacts, step, reusable) else {
+            let Some(whole) = self.advance(momentum, contacts, step, search.reusable) else {
                 break Status::Stalled;
             };
-            let added = add_passing(contacts, step);
-            let residual = self.measure(momentum, contacts, step);
-            step.report.residual = residual;
-            // One more step by the same matrix is enough.
-            reusable = whole && !added && residual * residual <= self.settings.tolerance * before;
-            before = residual;
-            // The law is met where the step was taken whole, by all that touch.
-            if whole && !added {
-                if residual <= self.settings.tolerance {
-                    break Status::Solved;
-                }
-                let (improves, rests) = (residual < 0.5 * best, best <= self.settings.accepted);
-                if !improves && rests {
-                    break Status::Solved;
-                }
-                waited = if improves { 0 } else { waited + 1 };
-                best = best.min(residual);
-                if waited > PATIENCE {
-                    break Status::Stalled;
-                }
+            let added = step.add_passing(contacts);
+            step.report.residual = self.body.measure(momentum, contacts, step);
+            if let Some(status) = search.ended(whole && !added, step.report.residual) {
+                break status;
             }
         };
-        let solved = step.report.residual <= self.settings.accepted;
-        step.report.status = match status {
-            Status::Solved if solved && step.contact.status.is_solved() => Status::Solved,
-            Status::Solved => Status::Stalled,
-            other => other,
-        };
-        step.report.iterations = iterations;
-        step.report.margin = step.contact.margin;
+        step.finish(status, &search);
     }
 
     /// One iteration: whether its step was taken whole; nothing if there is none.
@@ -364,53 +220,25 @@ impl CondensedContact {
         step: &mut ContactStep,
         reusable: bool,
     ) -> Option<bool> {
-        self.needed.clear();
-        self.needed.extend(step.active.iter().map(|&k| contacts[k].node));
-        self.needed.sort_unstable();
-        self.needed.dedup();
-        let Self { condensation, posed, residual, change, left, free, .. } = self;
-        let (u, x) = (&step.velocity, &step.position);
         if !reusable {
             self.vertices.forget();
-            condensation.keep(momentum, &self.needed);
-            if !(condensation.factor(momentum, u, x, false)
-                || condensation.factor(momentum, u, x, true))
-            {
-                return None;
-            }
         }
-        momentum.residual(u, x, residual);
-        change.clone_from(residual);
-        change.iter_mut().flatten().for_each(|x| *x = -*x);
-        condensation.forward(false, change);
-        condensation.gather(change, left);
-        posed.ask(momentum, contacts, step, condensation.kept());
-        // v_p = u - S^-1 R, by the symmetric part of S.
-        free.clone_from(left);
-        let n = free.len();
-        solve_lower(&condensation.mass_factor, n, free);
-        solve_lower_transpose(&condensation.mass_factor, n, free);
-        condensation.gather(u, &mut self.start);
-        free.iter_mut().zip(&self.start).for_each(|(free, u)| *free += u);
+        if !self.body.condense(momentum, contacts, step, reusable) {
+            return None;
+        }
+        self.posed.ask(momentum, contacts, step, self.body.condensation.kept());
         let by_vertices = self.posed.is_unique() && !self.posed.bristles;
         if !(by_vertices && self.solve_by_velocities(step)) {
             self.solve_by_node(step);
         }
-        self.condensation.scatter(&self.moved, &mut self.change);
-        self.condensation.backward(false, &mut self.change);
-        if !is_finite(&self.change) {
-            return None;
-        }
-        step.impulses.fill([0.0; 3]);
-        for (&k, own) in step.active.iter().zip(step.solution.impulses.as_chunks::<3>().0) {
-            step.impulses[k] = *own;
-        }
-        self.take(momentum, step)
+        step.take_impulses();
+        self.body.follow(momentum, step)
     }
 
     /// The contact problem by its vertices; false if that is not enough.
     fn solve_by_velocities(&mut self, step: &mut ContactStep) -> bool {
-        let Self { condensation, posed, vertices, left, free, start, moved, .. } = self;
+        let Self { body, posed, vertices, .. } = self;
+        let CondensedBody { condensation, left, free, start, moved, .. } = body;
         let goal = (posed.velocity_scale(free), CONTACT_TOLERANCE);
         left.iter_mut().for_each(|x| *x = -*x);
         step.contact = vertices.solve(condensation, &posed.demands, (start, left), goal);
@@ -426,7 +254,8 @@ impl CondensedContact {
 
     /// The contact problem by its node.
     fn solve_by_node(&mut self, step: &mut ContactStep) {
-        let Self { condensation, posed, workspace, free, start, moved, .. } = self;
+        let Self { body, posed, workspace, .. } = self;
+        let CondensedBody { condensation, free, start, moved, .. } = body;
         posed.pose(condensation, free);
         step.solution.impulses.clear();
         step.solution.impulses.extend(step.active.iter().flat_map(|&k| step.impulses[k]));
@@ -435,55 +264,4 @@ impl CondensedContact {
         moved.clear();
         moved.extend(posed.outputs.iter().zip(start).map(|(v, u)| v - *u));
     }
-
-    /// What is left of the momentum with the impulses, relative to its scale.
-    fn measure(
-        &mut self,
-        momentum: &Momentum<f64>,
-        contacts: &[VertexContact],
-        step: &ContactStep,
-    ) -> f64 {
-        momentum.residual(&step.velocity, &step.position, &mut self.residual);
-        let mut scale = momentum.scale(&step.velocity, &step.position);
-        for (contact, impulse) in contacts.iter().zip(&step.impulses) {
-            let target = &mut self.residual[contact.node];
-            for (row, p) in contact.frame().iter().zip(impulse) {
-                (0..3).for_each(|k| target[k] -= row[k] * p);
-                scale = scale.max(p.abs());
-            }
-        }
-        relative(largest(&self.residual), scale)
-    }
-
-    /// Adds the change to the velocities, halved until no element is inside out: whether it was taken whole.
-    fn take(&mut self, momentum: &Momentum<f64>, step: &mut ContactStep) -> Option<bool> {
-        let mut share = 1.0;
-        for halvings in 0..=MOST_HALVINGS {
-            self.trial.clear();
-            let moved =
-                |(u, change): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| u[k] + share * change[k]);
-            self.trial.extend(step.velocity.iter().zip(&self.change).map(moved));
-            momentum.positions(&self.trial, &mut step.position);
-            if momentum.elements.least_determinant(&step.position) > 0.0 {
-                std::mem::swap(&mut step.velocity, &mut self.trial);
-                return Some(halvings == 0);
-            }
-            share *= 0.5;
-        }
-        momentum.positions(&step.velocity, &mut step.position);
-        None
-    }
-}
-
-/// Adds contacts that a vertex has passed: whether there are any.
-fn add_passing(contacts: &[VertexContact], step: &mut ContactStep) -> bool {
-    let before = step.active.len();
-    for (k, contact) in contacts.iter().enumerate() {
-        let passed = contact.gap(&step.position[contact.node]) < 0.0;
-        if passed && step.active[..before].binary_search(&k).is_err() {
-            step.active.push(k);
-        }
-    }
-    step.active.sort_unstable();
-    step.active.len() > before
 }

@@ -14,7 +14,8 @@
 use super::bdf::Bdf;
 use super::cable::Cable;
 use super::condensation::Condensation;
-use super::condensed_contact::{ContactStep, Posed};
+use super::condensed_contact::Posed;
+use super::contact_step::ContactStep;
 use super::held_node::HeldNode;
 use super::momentum::{Momentum, SolidParameters};
 use super::penalty::{Penalty, Slopes};
@@ -47,6 +48,27 @@ pub struct DerivativeMemory {
     /// dR/du as if no node were held, if one is.
     free: BlockMatrix<f64>,
     perturbation: Perturbation<f64>,
+}
+
+/// A change on its way through a step.
+pub(crate) struct BegunTangent {
+    /// What it leaves of the momentum (N s); of the vertices that may touch their velocities (m/s), as they are found.
+    pub b: Vec<[f64; 3]>,
+    /// Of x̄ (m).
+    x: Vec<[f64; 3]>,
+    led: Vec<[f64; 3]>,
+}
+
+/// Adjoints on their way back through a step.
+pub(crate) struct BegunAdjoint {
+    /// Of what is left of the momentum; of the vertices that may touch first of their velocities.
+    pub w: Vec<[f64; 3]>,
+    /// Of what the step is made of, so far.
+    pub adjoint: StepChange,
+    /// Of the normals of contacts in the contact problem; of those that turn there must be one, for what their impulses turn.
+    pub normals: Vec<(usize, [f64; 3])>,
+    /// Of x̄, which moves x+ as it is.
+    pub places: Vec<[f64; 3]>,
 }
 
 impl<'a> StepDerivative<'a> {
@@ -82,7 +104,11 @@ impl<'a> StepDerivative<'a> {
         let mut needed: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
         needed.sort_unstable();
         needed.dedup();
-        derivative.memory.condensation.keep(&momentum, &needed);
+        let is_guest = step.is_guest();
+        match is_guest {
+            true => derivative.memory.condensation.keep_just(&momentum, &step.kept),
+            false => derivative.memory.condensation.keep(&momentum, &needed),
+        }
         let (u, x) = (&step.velocity, &step.position);
         if !derivative.memory.condensation.factor(&momentum, u, x, false) {
             return None;
@@ -100,7 +126,23 @@ impl<'a> StepDerivative<'a> {
                 return None;
             }
         }
-        (needed.is_empty() || derivative.factor_contact()).then_some(derivative)
+        // The contact problem of a guest is another's.
+        (is_guest || needed.is_empty() || derivative.factor_contact()).then_some(derivative)
+    }
+
+    /// The matrix condensed on the vertices that may touch, by rows, and L of its symmetric part.
+    pub(crate) fn condensed(&self) -> [&[f64]; 2] {
+        [self.memory.condensation.condensed(), &self.memory.condensation.mass_factor]
+    }
+
+    /// What stands at the vertices that may touch.
+    pub(crate) fn gather(&self, x: &[[f64; 3]], kept: &mut Vec<f64>) {
+        self.memory.condensation.gather(x, kept);
+    }
+
+    /// Puts numbers at the vertices that may touch.
+    pub(crate) fn scatter(&self, kept: &[f64], x: &mut [[f64; 3]]) {
+        self.memory.condensation.scatter(kept, x);
     }
 
     /// The memory, for the derivative of another step.
@@ -159,6 +201,15 @@ impl<'a> StepDerivative<'a> {
 
     /// The changes of v+ and x+.
     pub fn tangent(&mut self, change: &StepChange) -> [Vec<[f64; 3]>; 2] {
+        let mut begun = self.begin_tangent(change);
+        if !self.memory.condensation.kept().is_empty() {
+            self.respond(change, &mut begun);
+        }
+        self.end_tangent(begun)
+    }
+
+    /// What a change leaves of the momentum at the vertices that may touch.
+    pub(crate) fn begin_tangent(&mut self, change: &StepChange) -> BegunTangent {
         let [now, before] = self.bdf.weights();
         let combine = |x: &[[f64; 3]], old: &[[f64; 3]]| -> Vec<[f64; 3]> {
             let sum =
@@ -175,35 +226,46 @@ impl<'a> StepDerivative<'a> {
             self.hold_fixed(&mut b);
         }
         self.memory.condensation.forward(false, &mut b);
-        if !self.memory.condensation.kept().is_empty() {
-            let (node, rate) = (&self.memory.posed.node, self.momentum.rate());
-            let turns = self.step.active.iter().any(|&k| !self.contacts[k].turning.is_none());
-            self.memory.perturbation.fit(node, 1, usize::from(turns));
-            self.memory.condensation.gather(&b, &mut self.memory.perturbation.x);
-            let n = self.memory.perturbation.x.len();
-            let l = &self.memory.condensation.mass_factor;
-            solve_lower(l, n, &mut self.memory.perturbation.x);
-            self.memory
-                .perturbation
-                .limits
-                .extend(self.step.active.iter().map(|&k| change.friction[k]));
-            for (offset, &k) in self.memory.perturbation.offsets.iter_mut().zip(&self.step.active) {
-                let contact = &self.contacts[k];
-                *offset = dot(&contact.normal, &x[contact.node]) / rate
-                    + self.step.compliance_slope(k, contact, rate) * change.stiffness[k];
-            }
-            if turns {
-                self.turn_rows(change);
-            }
-            let (node, l) = (&self.memory.posed.node, &self.memory.condensation.mass_factor);
-            self.memory.factor.response.respond(node, &mut self.memory.perturbation);
-            let own = &mut self.memory.perturbation.x;
-            if let Some(skew) = &mut self.memory.skew {
-                skew.solve_rows(1, own);
-            }
-            solve_lower_transpose(l, n, own);
-            self.memory.condensation.scatter(own, &mut b);
+        BegunTangent { b, x, led }
+    }
+
+    /// The velocities of the vertices that may touch, by the own contact problem.
+    fn respond(&mut self, change: &StepChange, begun: &mut BegunTangent) {
+        let BegunTangent { b, x, .. } = begun;
+        let (node, rate) = (&self.memory.posed.node, self.momentum.rate());
+        let turns = self.step.active.iter().any(|&k| !self.contacts[k].turning.is_none());
+        self.memory.perturbation.fit(node, 1, usize::from(turns));
+        self.memory.condensation.gather(b, &mut self.memory.perturbation.x);
+        let n = self.memory.perturbation.x.len();
+        let l = &self.memory.condensation.mass_factor;
+        solve_lower(l, n, &mut self.memory.perturbation.x);
+        self.memory
+            .perturbation
+            .limits
+            .extend(self.step.active.iter().map(|&k| change.friction[k]));
+        for (offset, &k) in self.memory.perturbation.offsets.iter_mut().zip(&self.step.active) {
+            let contact = &self.contacts[k];
+            *offset = dot(&contact.normal, &x[contact.node]) / rate
+                + self.step.compliance_slope(k, contact, rate) * change.stiffness[k];
         }
+        if turns {
+            self.turn_rows(change);
+        }
+        let (node, l) = (&self.memory.posed.node, &self.memory.condensation.mass_factor);
+        self.memory.factor.response.respond(node, &mut self.memory.perturbation);
+        let own = &mut self.memory.perturbation.x;
+        if let Some(skew) = &mut self.memory.skew {
+            skew.solve_rows(1, own);
+        }
+        solve_lower_transpose(l, n, own);
+        self.memory.condensation.scatter(own, b);
+    }
+
+    /// The changes of v+ and x+ of all nodes, from those of the vertices that may touch.
+    pub(crate) fn end_tangent(
+        &mut self,
+        BegunTangent { mut b, x, led }: BegunTangent,
+    ) -> [Vec<[f64; 3]>; 2] {
         self.memory.condensation.backward(false, &mut b);
         let held = self.momentum.held.iter().filter(|_| !led.is_empty());
         held.for_each(|HeldNode { node, .. }| b[*node] = led[*node]);
@@ -345,66 +407,78 @@ impl<'a> StepDerivative<'a> {
 
     /// The adjoints of what the step is made of, from those of v+ and x+.
     pub fn adjoint(&mut self, v: &[[f64; 3]], x: &[[f64; 3]]) -> StepChange {
-        let Momentum { elements, parameters, .. } = self.momentum;
+        let mut begun = self.begin_adjoint(v, x);
+        if !self.memory.condensation.kept().is_empty() {
+            self.respond_transpose(&mut begun);
+        }
+        self.end_adjoint((v, x), begun)
+    }
+
+    /// What adjoints of v+ and x+ are at the vertices that may touch.
+    pub(crate) fn begin_adjoint(&mut self, v: &[[f64; 3]], x: &[[f64; 3]]) -> BegunAdjoint {
         let rate = self.momentum.rate();
         let mut w: Vec<[f64; 3]> =
             v.iter().zip(x).map(|(v, x)| [0, 1, 2].map(|k| v[k] + rate * x[k])).collect();
-        let mut adjoint = StepChange::none(w.len(), self.contacts.len());
-        // Of the normals of contacts in the contact problem.
-        let mut normals: Vec<(usize, [f64; 3])> = Vec::new();
-        // Of x̄, which moves x+ as it is.
-        let mut places = x.to_vec();
+        let adjoint = StepChange::none(w.len(), self.contacts.len());
         self.memory.condensation.forward(true, &mut w);
-        if !self.memory.condensation.kept().is_empty() {
-            let node = &self.memory.posed.node;
-            self.memory.perturbation.fit_whole(node, 1);
-            self.memory.condensation.gather(&w, &mut self.memory.perturbation.x);
-            let (l, n) = (&self.memory.condensation.mass_factor, self.memory.perturbation.x.len());
-            solve_lower(l, n, &mut self.memory.perturbation.x);
-            if let Some(skew) = &mut self.memory.skew {
-                skew.solve_transpose_rows(1, &mut self.memory.perturbation.x);
-            }
-            let none = vec![0.0; node.rows.rows()];
-            self.memory.factor.response.respond_transpose(
-                node,
-                &none,
-                &mut self.memory.perturbation,
-            );
-            let preimage = self.memory.factor.response.preimage();
-            let Perturbation { x: own, rows, rotations, offsets, limits, .. } =
-                &mut self.memory.perturbation;
-            for (j, &k) in self.step.active.iter().enumerate() {
-                let contact = &self.contacts[k];
-                let (Some(predicted), false) = (self.momentum.step, contact.turning.is_none())
-                else {
-                    continue;
-                };
-                let at = contact.node;
-                let weights = |all: &[f64]| [0, 1, 2].map(|i| all[3 * j + i]);
-                let (v, [along, first, second]) = (&self.step.velocity[at], weights(rows));
-                let mut normal =
-                    turned_adjoint(contact, &[0.0, first, second], &contact.relative(v));
-                (0..3).for_each(|k| normal[k] += along * v[k]);
-                let own = preimage.as_chunks::<3>().0.get(self.memory.posed.demands[j].place);
-                if let Some(own) = own {
-                    let other = turned_adjoint(contact, &weights(rotations), own);
-                    (0..3).for_each(|i| normal[i] += other[i]);
-                }
-                let way = contact.turning.way(&predicted.x[at]);
-                (0..3).for_each(|i| normal[i] += offsets[j] * way[i] / rate);
-                normals.push((k, normal));
-            }
-            solve_lower_transpose(l, n, own);
-            self.memory.condensation.scatter(own, &mut w);
-            for (&k, (offset, limit)) in
-                self.step.active.iter().zip(offsets.iter().zip(limits.iter()))
-            {
-                let contact = &self.contacts[k];
-                (0..3).for_each(|i| places[contact.node][i] += contact.normal[i] * offset / rate);
-                adjoint.friction[k] = *limit;
-                adjoint.stiffness[k] = self.step.compliance_slope(k, contact, rate) * offset;
-            }
+        BegunAdjoint { w, adjoint, normals: Vec::new(), places: x.to_vec() }
+    }
+
+    /// Those of the vertices that may touch, by the own contact problem.
+    fn respond_transpose(&mut self, begun: &mut BegunAdjoint) {
+        let BegunAdjoint { w, adjoint, normals, places } = begun;
+        let rate = self.momentum.rate();
+        let node = &self.memory.posed.node;
+        self.memory.perturbation.fit_whole(node, 1);
+        self.memory.condensation.gather(w, &mut self.memory.perturbation.x);
+        let (l, n) = (&self.memory.condensation.mass_factor, self.memory.perturbation.x.len());
+        solve_lower(l, n, &mut self.memory.perturbation.x);
+        if let Some(skew) = &mut self.memory.skew {
+            skew.solve_transpose_rows(1, &mut self.memory.perturbation.x);
         }
+        let none = vec![0.0; node.rows.rows()];
+        self.memory.factor.response.respond_transpose(node, &none, &mut self.memory.perturbation);
+        let preimage = self.memory.factor.response.preimage();
+        let Perturbation { x: own, rows, rotations, offsets, limits, .. } =
+            &mut self.memory.perturbation;
+        for (j, &k) in self.step.active.iter().enumerate() {
+            let contact = &self.contacts[k];
+            let (Some(predicted), false) = (self.momentum.step, contact.turning.is_none()) else {
+                continue;
+            };
+            let at = contact.node;
+            let weights = |all: &[f64]| [0, 1, 2].map(|i| all[3 * j + i]);
+            let (v, [along, first, second]) = (&self.step.velocity[at], weights(rows));
+            let mut normal = turned_adjoint(contact, &[0.0, first, second], &contact.relative(v));
+            (0..3).for_each(|k| normal[k] += along * v[k]);
+            let own = preimage.as_chunks::<3>().0.get(self.memory.posed.demands[j].place);
+            if let Some(own) = own {
+                let other = turned_adjoint(contact, &weights(rotations), own);
+                (0..3).for_each(|i| normal[i] += other[i]);
+            }
+            let way = contact.turning.way(&predicted.x[at]);
+            (0..3).for_each(|i| normal[i] += offsets[j] * way[i] / rate);
+            normals.push((k, normal));
+        }
+        solve_lower_transpose(l, n, own);
+        self.memory.condensation.scatter(own, w);
+        for (&k, (offset, limit)) in self.step.active.iter().zip(offsets.iter().zip(limits.iter()))
+        {
+            let contact = &self.contacts[k];
+            (0..3).for_each(|i| places[contact.node][i] += contact.normal[i] * offset / rate);
+            adjoint.friction[k] = *limit;
+            adjoint.stiffness[k] = self.step.compliance_slope(k, contact, rate) * offset;
+        }
+    }
+
+    /// The adjoints of what the step is made of, from those of v+ and x+, and of the vertices that may touch.
+    pub(crate) fn end_adjoint(
+        &mut self,
+        (v, x): (&[[f64; 3]], &[[f64; 3]]),
+        BegunAdjoint { mut w, mut adjoint, mut normals, mut places }: BegunAdjoint,
+    ) -> StepChange {
+        let Momentum { elements, parameters, .. } = self.momentum;
+        let rate = self.momentum.rate();
         self.memory.condensation.backward(true, &mut w);
         self.hold_fixed(&mut w);
         let negative: Vec<[f64; 3]> = w.iter().map(|w| w.map(|w| -w)).collect();
@@ -500,7 +574,7 @@ impl<'a> StepDerivative<'a> {
 }
 
 /// How the frame of a contact changes with its normal, without turning about it: the tangents t by -(t . dn) n.
-fn turned_frame(contact: &VertexContact, normal: &[f64; 3]) -> [[f64; 3]; 3] {
+pub(crate) fn turned_frame(contact: &VertexContact, normal: &[f64; 3]) -> [[f64; 3]; 3] {
     let [_, first, second] = contact.frame();
     let leaned = |t: [f64; 3]| contact.normal.map(|n| -dot(&t, normal) * n);
     [*normal, leaned(first), leaned(second)]

@@ -1,6 +1,7 @@
 //! A step by any law of contact.
 
-use super::condensed_contact::{CondensedContact, ContactStep};
+use super::condensed_contact::CondensedContact;
+use super::contact_step::ContactStep;
 use super::momentum::Momentum;
 use super::newton::{Newton, NewtonSettings, is_finite};
 use super::penalty::Penalty;

@@ -21,6 +21,8 @@ pub struct VertexContact<T = f64> {
     pub surface: [f64; 3],
     /// How the plane follows the vertex.
     pub turning: Turning,
+    /// What moves it, if that is a body that the vertex moves too.
+    pub carrier: Option<Carrier>,
     /// The coefficient of friction.
     pub friction: T,
     /// kn, the force by depth (N/m) of [penalties](super::VertexLaw); exact contact has none.
@@ -36,6 +38,17 @@ pub struct Turning {
     pub at: [f64; 3],
     /// How the normal changes with that place (1/m): row i is that of its component i.
     pub slope: Matrix3<f64>,
+}
+
+/// A body that what a vertex touches is of. `surface` is how fast that moves where it is touched then.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Carrier {
+    /// Which body.
+    pub body: usize,
+    /// Where it is touched, from its centre of mass, in it (m).
+    pub arm: [f64; 3],
+    /// How far that takes the plane along its normal in the step (m): the offset is beyond that.
+    pub rise: f64,
 }
 
 impl Turning {
@@ -75,7 +88,15 @@ impl VertexContact {
     /// Lets it stand for what is beyond reach: a plane that nothing comes to.
     pub fn put_beyond(&mut self) {
         (self.normal, self.offset, self.surface) = ([0.0, 0.0, 1.0], -BEYOND, [0.0; 3]);
-        self.turning = Turning::default();
+        (self.turning, self.carrier) = (Turning::default(), None);
+    }
+
+    /// Lets what carries it move at a velocity (m/s) for a time (s).
+    pub fn carry(&mut self, velocity: [f64; 3], time: f64) {
+        let Some(carrier) = &mut self.carrier else { return };
+        let rise = time * (0..3).map(|k| self.normal[k] * velocity[k]).sum::<f64>();
+        self.offset += rise - std::mem::replace(&mut carrier.rise, rise);
+        self.surface = velocity;
     }
 
     /// Whether it stands for what is beyond reach.

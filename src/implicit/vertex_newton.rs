@@ -17,7 +17,7 @@ const FAST: f64 = 1e-2;
 
 /// What a contact asks of its vertex.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Demand {
+pub(crate) struct Demand {
     /// Which of the kept vertices.
     pub place: usize,
     /// The normal and two tangents.

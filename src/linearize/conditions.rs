@@ -65,7 +65,8 @@ impl Conditions {
     pub fn factor_kept(&mut self, contacts: &Contacts<f64>) {
         self.smooth = false;
         self.reserve(contacts);
-        for (k, (_, problem)) in contacts.solved().enumerate() {
+        let all = contacts.solved().enumerate();
+        for (k, (_, problem)) in all.filter(|(_, (island, _))| !island.has_guests) {
             let (node, inputs, outputs, solution) = problem.solved();
             node.factor(solution, inputs, outputs, &mut self.coupled[k]);
         }

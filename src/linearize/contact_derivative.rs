@@ -11,6 +11,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::contact_side::{Side, center};
 use super::equality_geometry::{EqualityGeometry, weld_rates};
+use super::guest_slopes::GuestSlopes;
 use super::pair_geometry::{PairGeometry, PairOf};
 use super::point_frame::PointFrame;
 use super::pose_lanes::{Lanes, along};
@@ -56,6 +57,16 @@ impl ContactDerivatives {
     /// Adds what the constraints of an island do to its momenta and to its conditions. False if the
     /// points that the duals find are others.
     pub fn add(&mut self, solved: &Solved, perturbation: &mut Perturbation<f64>) -> bool {
+        self.add_with(solved, &[], perturbation)
+    }
+
+    /// The same with contacts of guests, whose blocks are the last ones.
+    pub fn add_with(
+        &mut self,
+        solved: &Solved,
+        guests: &[GuestSlopes],
+        perturbation: &mut Perturbation<f64>,
+    ) -> bool {
         // A pass that was given up may have left something.
         self.sides.iter_mut().for_each(|side| side.body = None);
         self.forces.clear();
@@ -97,8 +108,44 @@ impl ContactDerivatives {
             }
         }
         self.finish_pair(solved, &mut perturbation.x);
+        guests.iter().for_each(|guest| self.guest(solved, guest, perturbation));
         self.turn_forces(solved, &mut perturbation.x);
         true
+    }
+
+    /// Adds a contact of a guest.
+    fn guest(
+        &mut self,
+        solved: &Solved,
+        guest: &GuestSlopes,
+        perturbation: &mut Perturbation<f64>,
+    ) {
+        let Some((tree, rows)) = solved.rows_of(guest.body) else { return };
+        let (node, _, outputs, _) = solved.problem.solved();
+        let block = &node.rows.blocks()[guest.block];
+        let own = node.rows.tree(solved.island.trees.len() + guest.guest).start + guest.place;
+        self.sides[0].start(solved, Some(guest.body));
+        self.sides[1].start(solved, None);
+        let held = (0, &outputs[rows]);
+        self.sides[0].hold(solved, (guest.body, tree), held, &mut self.changes);
+        let dt = solved.motion.duration(tree);
+        let (columns, width) = (perturbation.columns, perturbation.moving);
+        let side = &mut self.sides[0];
+        side.force = Force { linear: -guest.force, angular: guest.force.cross(&guest.arm) };
+        side.change[0] = [guest.forces.map(|row| row.map(|x| -x)), guest.moments];
+        for mover in &side.movers {
+            let c = mover.column;
+            let moved = mover.held[0].unwrap_or_default();
+            let carried = moved.linear + moved.angular.cross(&guest.arm);
+            for r in 0..3 {
+                let direction = Vector3::from(guest.frame[r]);
+                perturbation.rows[(block.first + r) * width + c] +=
+                    along(&guest.rows[r], &mover.pose) - direction.dot(&carried);
+                perturbation.x[(own + r) * columns + c] += along(&guest.forces[r], &mover.pose);
+            }
+            perturbation.offsets[guest.block * columns + c] += along(&guest.gap, &mover.pose) / dt;
+        }
+        self.finish_pair(solved, &mut perturbation.x);
     }
 
     /// Runs the geometry of a pair on duals, one moving side after the other.

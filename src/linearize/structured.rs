@@ -14,12 +14,13 @@ use nalgebra::{DMatrix, DVector};
 use super::conditions::{Condition, Conditions};
 use super::contact_derivative::ContactDerivatives;
 use super::displacement::Point;
+use super::guest_slopes::GuestSlopes;
 use super::loop_closure::LoopClosure;
 use super::selection::Selection;
 use super::solved::Solved;
 use super::state_force_response::are_forces;
 use super::tree_derivative::{Columns, TreeDerivatives};
-use crate::argmin::Perturbation;
+use crate::argmin::{ContactResponse, Perturbation};
 use crate::contact::Contacts;
 use crate::dynamics::FreeMotion;
 use crate::linalg::{solve_lower_rows, solve_lower_transpose_rows};
@@ -78,6 +79,10 @@ impl Structured {
         self.visited.resize(motion.trees(), false);
         for (k, (island, problem)) in contacts.solved().enumerate() {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
+            // That is for who knows the guests: see `hosted`.
+            if island.has_guests {
+                continue;
+            }
             let (node, ..) = problem.solved();
             let Condition::Coupled(factor) = conditions.of(k) else { return false };
             if !factor.is_determined() {
@@ -122,6 +127,43 @@ impl Structured {
             self.end(at, motion, end, (a, b));
         }
         true
+    }
+
+    /// Of the island with guests, after [`linearize`](Self::linearize), in the place of its columns of A and B: what its trees end with by
+    /// where they begin, and in the columns of velocities by v+. What the columns do to its conditions and momenta is in
+    /// [`perturbed`](Self::perturbed). False if that is not to be had.
+    #[must_use]
+    pub fn host(
+        &mut self,
+        at: &Point,
+        (motion, contacts): (&FreeMotion<f64>, &Contacts<f64>),
+        (guests, response): (&[GuestSlopes], &ContactResponse<f64>),
+        (a, b): (&mut DMatrix<f64>, &mut DMatrix<f64>),
+    ) -> bool {
+        let end = &contacts.velocities;
+        let Some((island, problem)) = contacts.solved().find(|(island, _)| island.has_guests)
+        else {
+            return false;
+        };
+        let (node, ..) = problem.solved();
+        self.columns.start(at, island.trees.iter().copied());
+        let (n, m) = (self.columns.velocities, self.columns.count());
+        // Velocities at the end by themselves.
+        self.perturbation.x.clear();
+        self.perturbation.x.resize(n * m, 0.0);
+        (0..n).for_each(|k| self.perturbation.x[k * m + n + k] = 1.0);
+        self.end(at, motion, end, (a, b));
+        self.perturbation.fit(node, m, m);
+        self.momenta(at, motion);
+        let columns = &self.columns;
+        let island = &island;
+        let solved = Solved { at, motion, contacts, island, problem, response, columns };
+        self.contacts.add_with(&solved, guests, &mut self.perturbation)
+    }
+
+    /// The columns of the island with guests, and what they do.
+    pub fn perturbed(&self) -> (&Columns, &Perturbation<f64>) {
+        (&self.columns, &self.perturbation)
     }
 
     /// Carries A and B of a step on through the displacements that closed its loops. False if these have no derivatives this

@@ -63,6 +63,11 @@ impl Columns {
         }
     }
 
+    /// Of each column of q and v that of A.
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
     /// How many columns.
     pub fn count(&self) -> usize {
         2 * self.velocities + self.inputs.len()
@@ -222,7 +227,7 @@ impl TreeDerivatives {
                 *x = -dt * by_q;
             }
             row[first + i] += dt * self.forces.by_q[k];
-            // A displacement starts from rest: the motion that is kept of it has no masses.
+            // A displacement starts from rest.
             if at.closes {
                 continue;
             }

@@ -222,7 +222,13 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
         }
         let bounded = parameter.number == SoftNumber::PoissonRatio;
         // How something is led may have any sign.
-        let signed = matches!(parameter.number, SoftNumber::Hold(..) | SoftNumber::Pull(..));
+        let signed = matches!(
+            parameter.number,
+            SoftNumber::Hold(..)
+                | SoftNumber::Pull(..)
+                | SoftNumber::RigidVelocity(_)
+                | SoftNumber::RigidInput(_)
+        );
         let least = if signed { f64::NEG_INFINITY } else { 0.0 };
         let lower = table.number("lower")?.unwrap_or(least);
         let upper = table.number("upper")?.unwrap_or(if bounded { 0.499 } else { f64::INFINITY });

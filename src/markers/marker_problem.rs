@@ -194,7 +194,10 @@ impl Snapshot {
             nodes.clone().map(|node| [x[node], v[node]]).collect::<Vec<_>>()
         };
         let motion = pick(&state.position, &state.velocity);
-        let changes = tangents.columns().map(|(_, x, v)| pick(x, v));
+        let changes = tangents.columns(0).map(|column| {
+            let none = || nodes.clone().map(|_| [[0.0; 3]; 2]).collect();
+            column.map_or_else(none, |(x, v)| pick(x, v))
+        });
         Snapshot { columns: std::iter::once(motion).chain(changes).collect() }
     }
 

@@ -118,10 +118,10 @@ pub(super) fn jacobian(
             let own = &scene.bodies[body];
             let x = &tangents.rollout.states()[body].position;
             let mut found = Vec::new();
-            for (k, (parameter, moved, _)) in tangents.columns().enumerate() {
-                let slope = |place: BodyPoint| match parameter.body == body {
-                    true => own.point(place, moved),
-                    false => [0.0; 3],
+            for (k, column) in tangents.columns(body).enumerate() {
+                let slope = |place: BodyPoint| match column {
+                    Some((moved, _)) => own.point(place, moved),
+                    None => [0.0; 3],
                 };
                 let along = |&place: &BodyPoint| {
                     let (point, slope) = (own.point(place, x), slope(place));

@@ -242,8 +242,9 @@ impl SoftScene {
             let x = all_nodes(tangents.rollout.states().iter().map(|state| &state.position[..]));
             let width = numbers.len();
             let mut slopes = vec![0.0; 3 * nodes * width];
-            for (column, (parameter, moved, _)) in tangents.columns().enumerate() {
-                let first = 3 * firsts[parameter.body];
+            let of = |body| tangents.columns(body).enumerate().map(move |own| (body, own));
+            for (body, (column, own)) in (0..scene.bodies.len()).flat_map(of) {
+                let (Some((moved, _)), first) = (own, 3 * firsts[body]) else { continue };
                 for (k, slope) in moved.as_flattened().iter().enumerate() {
                     slopes[(first + k) * width + column] = *slope;
                 }

@@ -64,7 +64,8 @@ fn energy<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Impla
     }
     for (island, problem) in workspace.parts().1.solved() {
         let (node, inputs, outputs, _) = problem.solved();
-        if node.rows.blocks().is_empty() {
+        // Guests have energy that is not seen here.
+        if node.rows.blocks().is_empty() || island.has_guests {
             continue;
         }
         let data = node.data(inputs);

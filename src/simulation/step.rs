@@ -50,18 +50,29 @@ fn advance<T: Real>(
     workspace: &mut Workspace<T>,
     next: &mut State<T>,
 ) -> StepReport {
-    let model = system.model;
-    memory.resize(model.trees.len());
-    next.q.clone_from(&state.q);
-    next.v.clone_from(&state.v);
-    let mut report = StepReport { steps: 1, ..StepReport::default() };
-    let Workspace { motion, contacts, impacts, closure } = workspace;
+    memory.resize(system.model.trees.len());
+    let Workspace { motion, contacts, impacts, .. } = workspace;
     motion.start(system, state, inputs, T::constant(system.settings.time_step));
     impacts.clear();
     if system.settings.split_impacts {
         impacts.split(system, state, motion, None);
     }
     contacts.resolve(system, state, motion, &mut memory.trees);
+    finish(system, state, workspace, next)
+}
+
+/// Takes the step from `state` to `next` that was solved.
+pub(super) fn finish<T: Real>(
+    system: &System<T>,
+    state: &State<T>,
+    workspace: &mut Workspace<T>,
+    next: &mut State<T>,
+) -> StepReport {
+    let model = system.model;
+    next.q.clone_from(&state.q);
+    next.v.clone_from(&state.v);
+    let mut report = StepReport { steps: 1, ..StepReport::default() };
+    let Workspace { motion, contacts, impacts, closure } = &mut *workspace;
     if contacts.unfinished {
         let status = Status::IterationLimit;
         let residual = f64::INFINITY;

@@ -1,4 +1,5 @@
-//! Shapes that stay where they are or go as they are told, and the planes that touch them where vertices are nearest.
+//! Shapes that stay where they are, go as they are told or are of rigid bodies, and the planes that touch them where vertices are
+//! nearest.
 
 use nalgebra::Vector3;
 
@@ -6,10 +7,11 @@ use super::schedule;
 use super::soft_time::SoftTime;
 use crate::ad::{Dual, LANES, Real};
 use crate::collision::{Pose, Witness, point_witnesses};
-use crate::implicit::VertexContact;
+use crate::dynamics::{BodyPose, FreeMotion};
+use crate::implicit::{Carrier, VertexContact};
 use crate::model::Shape;
 
-/// A shape that nothing moves but what is told, which vertices of soft bodies touch.
+/// A shape that vertices of soft bodies touch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftObstacle {
     /// Its name.
@@ -18,8 +20,12 @@ pub struct SoftObstacle {
     pub shape: Shape,
     /// Its sizes, see [`Shape`] (m).
     pub size: Vector3<f64>,
-    /// Where it starts.
+    /// Where it starts; in its body, if it is of one that moves.
     pub pose: Pose<f64>,
+    /// The radius of its edges and corners, beyond its sizes (m).
+    pub rounding: f64,
+    /// The rigid body it is of, if that moves.
+    pub body: Option<usize>,
     /// When it is told where it is (s), ascending; never, if it does not move.
     pub times: Vec<f64>,
     /// How far it is moved then (m).
@@ -29,6 +35,7 @@ pub struct SoftObstacle {
 }
 
 /// How a shape goes in a step.
+#[derive(Clone, Debug)]
 pub(super) struct Passage {
     /// Where it is as the step begins.
     pose: Pose<f64>,
@@ -36,12 +43,18 @@ pub(super) struct Passage {
     way: Vector3<f64>,
     /// How fast it moves as the step ends, as the formula of the step has it (m/s).
     velocity: Vector3<f64>,
+    /// The body that carries it, and where that is.
+    carrier: Option<(usize, BodyPose<f64>)>,
+    /// How far beside its way it may come to be (m).
+    stray: f64,
 }
 
 type Scalar = Dual<f64, LANES>;
 
 /// Of distances, in m and as a part of them.
 const ROUNDING: f64 = 1e-9;
+/// What is pushed goes this many times as far as it would without, at most: what goes farther is met a step later.
+const STRAYS: f64 = 2.0;
 
 /// Memory of where vertices are nearest to shapes.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +68,8 @@ impl SoftObstacle {
     pub fn new(name: &str, shape: Shape, size: Vector3<f64>, pose: Pose<f64>) -> Self {
         let extent = shape.bounding_radius(size.into());
         let (times, displacement) = (Vec::new(), Vec::new());
-        SoftObstacle { name: name.to_string(), shape, size, pose, times, displacement, extent }
+        let (name, rounding, body) = (name.to_string(), 0.0, None);
+        SoftObstacle { name, shape, size, pose, rounding, body, times, displacement, extent }
     }
 
     /// How far it is at a time (s) from where it is at time 0 (m).
@@ -73,9 +87,27 @@ impl SoftObstacle {
         (self.pose.position + Vector3::from(self.moved(time))).into()
     }
 
-    /// How it goes in a step.
-    pub(super) fn passage(&self, SoftTime { bdf, span: [before, after] }: SoftTime) -> Passage {
+    /// How it goes in a step. A shape of a body that moves begins it where that is in the `motion` of the rigid ones.
+    pub(super) fn passage(
+        &self,
+        SoftTime { bdf, span: [before, after] }: SoftTime,
+        motion: Option<&FreeMotion<f64>>,
+    ) -> Passage {
         let step = after - before;
+        if let (Some(body), Some(motion)) = (self.body, motion) {
+            let own = &motion.bodies[body];
+            let position = own.position + own.rotation * self.pose.position;
+            let pose = Pose { rotation: own.rotation * self.pose.rotation, position };
+            let arm = (self.pose.position - own.center_of_mass).norm() + self.extent;
+            let still = Vector3::zeros();
+            return Passage {
+                pose,
+                way: still,
+                velocity: still,
+                carrier: Some((body, own.clone())),
+                stray: step * (own.speed.linear + own.speed.angular * arm),
+            };
+        }
         let [end, start] = [after, before].map(|time| Vector3::from(self.moved(time)));
         let way = end - start;
         // Before the start all has moved as it does then.
@@ -90,7 +122,7 @@ impl SoftObstacle {
             false => (end - start * now - long * old) / bdf.rate(step),
         };
         let pose = Pose { position: self.pose.position + start, ..self.pose };
-        Passage { pose, way, velocity }
+        Passage { pose, way, velocity, carrier: None, stray: 0.0 }
     }
 
     /// Puts the plane that touches the shape where it is nearest to a vertex at `x` (m) as a step begins, and goes with the shape to
@@ -104,12 +136,17 @@ impl SoftObstacle {
         memory: &mut NearestMemory,
     ) {
         contact.put_beyond();
-        let Passage { pose, way, velocity } = passage;
-        let reach = radius + reach + way.norm();
+        let Passage { pose, way, velocity, carrier, stray } = passage;
+        let reach = self.rounding + radius + reach + way.norm() + STRAYS * stray;
         let found = self.nearest((Vector3::from(*x), pose), reach, &mut memory.values);
         let Some(witness) = found else { return };
+        let touched = witness.points[0] + witness.normal * self.rounding;
         contact.normal = witness.normal.into();
-        contact.offset = witness.normal.dot(&(witness.points[0] + way)) + radius;
+        contact.offset = witness.normal.dot(&(touched + way)) + radius;
+        contact.carrier = carrier.as_ref().map(|(body, own)| {
+            let arm = own.rotation.tr_mul(&(touched - own.position)) - own.center_of_mass;
+            Carrier { body: *body, arm: arm.into(), rise: 0.0 }
+        });
         // Seen from the shape the vertex is where it was as that has moved on.
         contact.turning.at = (Vector3::from(*x) + way).into();
         contact.surface = (*velocity).into();
@@ -129,7 +166,9 @@ impl SoftObstacle {
         let start = Vector3::from(at) - passage.way;
         let moved = Vector3::from([0, 1, 2].map(|k| Scalar::variable(start[k], k)));
         // No farther than it is, and a rounding.
-        let reach = contact.gap(&at).abs() * (1.0 + ROUNDING) + radius + ROUNDING;
+        let risen = contact.carrier.map_or(0.0, |carrier| carrier.rise);
+        let far = (contact.gap(&at) + risen).abs() + radius + self.rounding;
+        let reach = far * (1.0 + ROUNDING) + ROUNDING;
         let found = self.nearest((moved, &passage.pose), reach, &mut memory.slopes);
         let Some(witness) = found else { return };
         contact.turning.slope = [0, 1, 2].map(|i| [0, 1, 2].map(|k| witness.normal[i].tangent[k]));

@@ -1,5 +1,6 @@
 //! The numbers of a scene of soft bodies that one may differentiate in, and their names.
 
+use super::mixed_derivative::MixedChange;
 use super::schedule;
 use super::soft_cable::SoftCable;
 use super::soft_hold::HoldNumber;
@@ -51,6 +52,10 @@ pub enum SoftNumber {
     Pull(usize, usize),
     /// Where a hold is, m and rad.
     Hold(usize, HoldNumber),
+    /// Of the rigid bodies, whose number is the next after those of the soft ones: a velocity at the start, m/s or rad/s.
+    RigidVelocity(usize),
+    /// Of the rigid bodies: what acts in every step, N, N m or the unit of a control.
+    RigidInput(usize),
 }
 
 /// Of the start, which numbers have names: not those of its rotation, which are not added.
@@ -115,7 +120,57 @@ impl SoftScene {
                 add(&own.name, &SoftStart::number_name(k), Number::Start(k));
             }
         }
+        let body = self.bodies.len();
+        if let Some(model) = self.rigid.as_deref().map(|scene| &scene.model) {
+            let mut add = |name, number| all.push((name, SoftParameter { body, number }));
+            // Of bodies that are led velocities are what they are told in each step.
+            let names = model.velocity_names().into_iter().enumerate();
+            for (k, name) in names.filter(|(k, _)| !model.is_prescribed_velocity(*k)) {
+                add(name, Number::RigidVelocity(k));
+            }
+            for (k, name) in model.input_names().into_iter().enumerate() {
+                add(name, Number::RigidInput(k));
+            }
+        }
         all
+    }
+
+    /// The inputs of the rigid bodies that some parameters are.
+    pub(super) fn asked(&self, parameters: &[SoftParameter]) -> Vec<usize> {
+        let inputs = parameters.iter().filter_map(|own| match own.number {
+            SoftNumber::RigidInput(k) => Some(k),
+            _ => None,
+        });
+        let mut asked: Vec<usize> = inputs.collect();
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    /// How all that a motion is made of changes with a parameter, of all bodies where some are rigid, else of its own alone; with
+    /// inputs of the rigid ones in the order of the model.
+    pub(super) fn mixed_direction(&self, parameter: SoftParameter) -> MixedChange {
+        let Some(rigid) = &self.rigid else {
+            return MixedChange { soft: vec![self.direction(parameter)], ..MixedChange::default() };
+        };
+        let soft = self.bodies.iter().enumerate().map(|(body, own)| {
+            if body == parameter.body {
+                return self.direction(parameter);
+            }
+            StepChange::none(own.position.len(), own.contacts.len())
+        });
+        let (nv, inputs) = (rigid.model.nv(), rigid.inputs.len());
+        let mut change = MixedChange {
+            soft: soft.collect(),
+            rigid: vec![0.0; 2 * nv],
+            inputs: vec![0.0; inputs],
+        };
+        match parameter.number {
+            SoftNumber::RigidVelocity(k) => change.rigid[nv + k] = 1.0,
+            SoftNumber::RigidInput(k) => change.inputs[k] = 1.0,
+            _ => {}
+        }
+        change
     }
 
     /// The parameter of a name.
@@ -133,6 +188,13 @@ impl SoftScene {
 
     /// What a parameter is; of a rotation, which is told from where it is, zero.
     pub fn value(&self, parameter: SoftParameter) -> f64 {
+        if let Some(rigid) = self.rigid.as_deref().filter(|_| parameter.body == self.bodies.len()) {
+            return match parameter.number {
+                SoftNumber::RigidVelocity(k) => rigid.state.v[k],
+                SoftNumber::RigidInput(k) => rigid.inputs[k],
+                _ => 0.0,
+            };
+        }
         let body = &self.bodies[parameter.body];
         let SolidMaterial { lame_lambda, lame_mu, viscosity } = body.parameters.material;
         match parameter.number {
@@ -151,11 +213,20 @@ impl SoftScene {
             SoftNumber::RestLength(cable) => body.cables[cable].cable.rest_length,
             SoftNumber::Pull(cable, k) => body.cables[cable].pulls[k],
             SoftNumber::Hold(hold, number) => number.of(&body.holds[hold]),
+            SoftNumber::RigidVelocity(_) | SoftNumber::RigidInput(_) => 0.0,
         }
     }
 
     /// Sets a parameter. Whether the scene is still one is not looked at: see [`check`](Self::check).
     pub fn set(&mut self, parameter: SoftParameter, value: f64) {
+        if parameter.body == self.bodies.len() {
+            match (&mut self.rigid, parameter.number) {
+                (Some(rigid), SoftNumber::RigidVelocity(k)) => rigid.state.v[k] = value,
+                (Some(rigid), SoftNumber::RigidInput(k)) => rigid.inputs[k] = value,
+                _ => {}
+            }
+            return;
+        }
         let body = &mut self.bodies[parameter.body];
         let material = &mut body.parameters.material;
         let of_young = |material: &SolidMaterial<f64>, young, ratio| SolidMaterial {
@@ -186,8 +257,9 @@ impl SoftScene {
             SoftNumber::RestLength(cable) => body.cables[cable].cable.rest_length = value,
             SoftNumber::Pull(cable, k) => body.cables[cable].pulls[k] = value,
             SoftNumber::Hold(hold, number) => *number.of_mut(&mut body.holds[hold]) = value,
+            SoftNumber::RigidVelocity(_) | SoftNumber::RigidInput(_) => {}
         }
-        body.touch(&self.grounds, &self.obstacles);
+        self.touch(parameter.body);
     }
 
     /// # Errors
@@ -200,6 +272,7 @@ impl SoftScene {
                 SoftNumber::PoissonRatio => (0.0..0.5).contains(&value),
                 SoftNumber::Stiffness(_) | SoftNumber::CableStiffness(_) => value > 0.0,
                 SoftNumber::Start(_) | SoftNumber::Pull(..) | SoftNumber::Hold(..) => true,
+                SoftNumber::RigidVelocity(_) | SoftNumber::RigidInput(_) => true,
                 _ => value >= 0.0,
             };
             if !(sound && value.is_finite()) {
@@ -251,7 +324,9 @@ impl SoftScene {
             | SoftNumber::CableDamping(_)
             | SoftNumber::RestLength(_)
             | SoftNumber::Pull(..)
-            | SoftNumber::Hold(..) => {}
+            | SoftNumber::Hold(..)
+            | SoftNumber::RigidVelocity(_)
+            | SoftNumber::RigidInput(_) => {}
         }
         if matches!(parameter.number, SoftNumber::Start(_) | SoftNumber::Hold(..)) {
             let span = self.span(0);

@@ -1,92 +1,35 @@
 //! Simulation of a scene of soft bodies, step by step.
 
-use super::soft_drive::SoftDrive;
-use super::soft_obstacle::NearestMemory;
+use super::moving_body::{MovingBody, PosedBody};
+use super::rigid_part::RigidPart;
 use super::soft_scene::{SoftBody, SoftScene};
+use super::soft_state::{SoftState, SoftStepReport};
 use super::soft_time::SoftTime;
 use super::solved_soft_step::SolvedSoftStep;
-use crate::argmin::{Mode, Report};
-use crate::implicit::{Bdf, Cable, ContactStep, History, Predicted, StepSolver, VertexContact};
+use crate::contact::ContactRecord;
+use crate::implicit::{Bdf, Cable, ContactStep, History};
+use crate::state::State;
 
-/// Where the nodes of a body are, and what it is in contact with.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SoftState {
-    /// m
-    pub position: Vec<[f64; 3]>,
-    /// m/s
-    pub velocity: Vec<[f64; 3]>,
-    /// The impulses of the contacts on the nodes in the last step, its time times their forces (N s).
-    pub impulse: Vec<[f64; 3]>,
-    /// The length (m) and tension (N) of each cable.
-    pub cables: Vec<[f64; 2]>,
-    /// The force of each hold on the body in the last step (N).
-    pub holds: Vec<[f64; 3]>,
-}
-
-/// How a step was solved.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SoftStepReport {
-    /// Of the body that was solved worst: status, iterations, residual of the momentum.
-    pub worst: Report,
-    /// Bodies whose step was not solved: it is the last iterate of the search.
-    pub unsolved: usize,
-    /// Contacts that stick, and that slide.
-    pub sticking: usize,
-    /// See `sticking`.
-    pub sliding: usize,
-}
-
-impl SoftStepReport {
-    /// Takes over what was solved worse: what was not solved at all, then what has the larger residual.
-    pub fn take_worse(&mut self, other: &Report) {
-        let rank = |report: &Report| (!report.status.is_solved(), report.residual);
-        if self.worst.iterations == 0 || rank(other) > rank(&self.worst) {
-            self.worst = *other;
-        }
-    }
-}
+/// What sees the steps of all soft bodies, and of the rigid ones, as they were solved.
+pub(super) type See<'a> = dyn FnMut(&[SolvedSoftStep], Option<&RigidPart>) + 'a;
 
 /// A simulation of a scene of soft bodies.
 #[derive(Debug)]
 pub struct SoftRollout<'a> {
     scene: &'a SoftScene,
-    bodies: Vec<Moving>,
+    bodies: Vec<MovingBody>,
     states: Vec<SoftState>,
+    rigid: Option<RigidPart<'a>>,
     /// How many steps were made.
     steps: usize,
-}
-
-/// A body in motion.
-#[derive(Debug, Default)]
-struct Moving {
-    history: History<f64>,
-    predicted: Predicted<f64>,
-    step: ContactStep,
-    solver: StepSolver,
-    /// What its vertices touch in a step.
-    contacts: Vec<VertexContact>,
-    nearest: NearestMemory,
-    drive: SoftDrive,
-    /// What the momentum of all nodes lacks.
-    lacking: Vec<[f64; 3]>,
 }
 
 impl<'a> SoftRollout<'a> {
     /// From the start of the scene.
     pub fn new(scene: &'a SoftScene) -> Self {
-        let moving = |body: &SoftBody| {
-            let mut drive = SoftDrive::default();
-            body.drive([0.0; 2], &mut drive);
-            let mut solver = StepSolver::default();
-            solver.settings = scene.newton;
-            let velocity = body.start_velocity(scene.span(0));
-            let step = ContactStep::start_by(scene.law, velocity.clone());
-            let history = History::start(body.position.clone(), velocity, scene.time_step);
-            let contacts = body.contacts.clone();
-            Moving { history, step, solver, contacts, drive, ..Moving::default() }
-        };
-        let bodies: Vec<Moving> = scene.bodies.iter().map(moving).collect();
-        let state = |(body, own): (&SoftBody, &Moving)| {
+        let start = |body| MovingBody::start(scene, body);
+        let bodies: Vec<MovingBody> = scene.bodies.iter().map(start).collect();
+        let state = |(body, own): (&SoftBody, &MovingBody)| {
             let (x, v) = (&own.history.x, &own.history.v);
             let tension = |own: &Cable| own.length_and_tension(x, Some(v));
             SoftState {
@@ -98,7 +41,8 @@ impl<'a> SoftRollout<'a> {
             }
         };
         let states = scene.bodies.iter().zip(&bodies).map(state).collect();
-        SoftRollout { scene, bodies, states, steps: 0 }
+        let rigid = scene.rigid.as_deref().map(RigidPart::start);
+        SoftRollout { scene, bodies, states, rigid, steps: 0 }
     }
 
     /// What is simulated.
@@ -109,6 +53,21 @@ impl<'a> SoftRollout<'a> {
     /// The bodies, in the order of the scene.
     pub fn states(&self) -> &[SoftState] {
         &self.states
+    }
+
+    /// Where the rigid bodies are, if there are any.
+    pub fn rigid_state(&self) -> Option<&State<f64>> {
+        self.rigid.as_ref().map(RigidPart::state)
+    }
+
+    /// The contacts of the rigid bodies with each other and with what does not move in the last step.
+    pub fn rigid_contacts(&self) -> impl Iterator<Item = &ContactRecord> {
+        self.rigid.iter().flat_map(RigidPart::contacts)
+    }
+
+    /// What acts on the rigid bodies in each step from now on, see [`step`](crate::simulation::step).
+    pub fn rigid_inputs(&mut self) -> Option<&mut Vec<f64>> {
+        self.rigid.as_mut().map(|rigid| &mut rigid.inputs)
     }
 
     /// The formula of the next step.
@@ -124,62 +83,66 @@ impl<'a> SoftRollout<'a> {
 
     /// What the next step of a body is made by and from, and where its solution is searched from.
     pub fn next_step(&self, body: usize) -> (Bdf, &History<f64>, &ContactStep) {
-        let Moving { history, step, .. } = &self.bodies[body];
+        let MovingBody { history, step, .. } = &self.bodies[body];
         (self.formula(), history, step)
     }
 
     /// A step of all bodies.
     pub fn step(&mut self) -> SoftStepReport {
-        self.step_observed(&mut |_| ())
+        let time = self.time();
+        let report = self.solve(time);
+        self.advance(time, report)
     }
 
     /// The same; `observe` sees each body's step as it was solved.
     pub fn step_observed(&mut self, observe: &mut dyn FnMut(SolvedSoftStep)) -> SoftStepReport {
+        self.step_seen(&mut |all, _| all.iter().for_each(|solved| observe(*solved)))
+    }
+
+    /// The same; `see` sees all of them together, and that of the rigid bodies.
+    pub(super) fn step_seen(&mut self, see: &mut See) -> SoftStepReport {
+        let time = self.time();
+        let report = self.solve(time);
+        let Self { scene, bodies, rigid, .. } = self;
+        let motion = rigid.as_ref().map(RigidPart::motion);
+        for (number, moving) in bodies.iter_mut().enumerate() {
+            moving.turn(scene, (number, time), motion);
+        }
+        let all = bodies.iter().enumerate();
+        let all: Vec<SolvedSoftStep> =
+            all.map(|(number, moving)| moving.solved(scene, (number, time))).collect();
+        see(&all, rigid.as_ref());
+        self.advance(time, report)
+    }
+
+    /// When the next step is made.
+    fn time(&self) -> SoftTime {
+        SoftTime { bdf: self.formula(), span: self.scene.span(self.steps) }
+    }
+
+    fn solve(&mut self, time: SoftTime) -> SoftStepReport {
         let mut report = SoftStepReport::default();
-        let (bdf, span) = (self.formula(), self.scene.span(self.steps));
-        self.steps += 1;
-        let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
-        for (number, ((body, moving), state)) in all.enumerate() {
-            let Moving { history, predicted, step, solver, contacts, nearest, drive, lacking } =
-                moving;
-            bdf.predict_into(self.scene.time_step, history, predicted);
-            body.drive(span, drive);
-            let (time, held) = (SoftTime { bdf, span }, &drive.held[..]);
-            let start = (&history.x[..], held);
-            self.scene.place_contacts((number, time), start, predicted, contacts, nearest);
-            for held in &drive.held {
-                step.velocity[held.node] = held.velocity(&history.x[held.node], predicted);
-            }
-            let momentum = body.momentum(predicted, drive);
+        let Self { scene, bodies, rigid, .. } = self;
+        if let Some(rigid) = rigid {
+            report.rigid = rigid.step(scene, time, bodies);
+            return report;
+        }
+        for (number, (body, moving)) in scene.bodies.iter().zip(bodies).enumerate() {
+            moving.pose(scene, (number, time), None);
+            let PosedBody { momentum, contacts, step, solver, .. } = moving.posed(body);
             solver.solve(&momentum, contacts, step);
-            self.scene.turn_contacts((number, time), step, contacts, nearest);
-            let contacts = &contacts[..];
-            let start = &history.x[..];
-            observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step, start });
-            report.unsolved += usize::from(!step.report.status.is_solved());
-            report.take_worse(&step.report);
-            report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();
-            report.sliding +=
-                step.modes.iter().filter(|mode| matches!(mode, Mode::Slide | Mode::Clamp)).count();
-            history.advance(predicted, &step.velocity);
-            state.position.clone_from(&history.x);
-            state.velocity.clone_from(&history.v);
-            let (v, x) = (&state.velocity[..], &state.position[..]);
-            body.hold_forces(&momentum, (v, x), lacking, &mut state.holds);
-            state.cables.clear();
-            let tensions = drive.cables.iter().map(|own| own.length_and_tension(x, Some(v)));
-            state.cables.extend(tensions);
-            state.impulse.fill([0.0; 3]);
-            // Those of the step's equation are a times the forces, of which momentum, over the steps of BDF2 that
-            // follow, takes up dt times.
-            let whole = self.scene.time_step / bdf.rate(self.scene.time_step);
-            let pressed = contacts.iter().zip(&step.impulses).filter(|(_, p)| **p != [0.0; 3]);
-            for (contact, impulse) in pressed {
-                let sum = &mut state.impulse[contact.node];
-                for (row, p) in contact.frame().iter().zip(impulse) {
-                    (0..3).for_each(|k| sum[k] += whole * row[k] * p);
-                }
-            }
+        }
+        report
+    }
+
+    fn advance(&mut self, time: SoftTime, mut report: SoftStepReport) -> SoftStepReport {
+        let both = self.bodies.iter_mut().zip(&mut self.states);
+        for (number, (moving, state)) in both.enumerate() {
+            moving.advance(self.scene, (number, time), (&mut report, state));
+        }
+        self.steps += 1;
+        if self.rigid.is_some() {
+            report.take_rigid();
         }
         report
     }
@@ -200,6 +163,11 @@ impl<'a> SoftRollout<'a> {
             let (gravity, centre) = (body.parameters.gravity, body.mean(position));
             let height: f64 = gravity.iter().zip(centre).map(|(g, x)| g * x).sum();
             sums[2] -= body.mass() * height;
+        }
+        if let Some(rigid) = &self.rigid {
+            let [kinetic, potential] = rigid.energies();
+            sums[0] += kinetic;
+            sums[2] += potential;
         }
         sums
     }

@@ -6,12 +6,13 @@ use super::soft_obstacle::{NearestMemory, SoftObstacle};
 use super::soft_start::SoftStart;
 use super::soft_time::SoftTime;
 use crate::argmin::Mode;
+use crate::dynamics::FreeMotion;
 use crate::fem::Elements;
 use crate::implicit::{
     Bdf, ContactStep, HeldNode, NewtonSettings, Predicted, SolidParameters, VertexContact,
     VertexLaw,
 };
-use crate::model::TetrahedralMesh;
+use crate::model::{Scene, TetrahedralMesh};
 
 /// What is farther from a vertex than this many times the way that any of its body makes in a step is not looked at.
 const FAR: f64 = 6.0;
@@ -38,6 +39,8 @@ pub struct SoftScene {
     pub obstacles: Vec<SoftObstacle>,
     /// The bodies.
     pub bodies: Vec<SoftBody>,
+    /// The rigid bodies beside them, with all that these stand on and are driven by.
+    pub rigid: Option<Box<Scene>>,
     /// What is not right, but stops nothing.
     pub warnings: Vec<String>,
 }
@@ -181,6 +184,16 @@ impl SoftBody {
 
     /// Makes the contacts anew from what the body is to each half-space and each other shape.
     pub fn touch(&mut self, grounds: &[SoftGround], obstacles: &[SoftObstacle]) {
+        self.touch_beside(grounds, obstacles, None);
+    }
+
+    /// The same, those of shapes of rigid bodies where these `rest`.
+    pub(super) fn touch_beside(
+        &mut self,
+        grounds: &[SoftGround],
+        obstacles: &[SoftObstacle],
+        rest: Option<&FreeMotion<f64>>,
+    ) {
         let mut contacts = std::mem::take(&mut self.contacts);
         contacts.clear();
         let mut memory = NearestMemory::default();
@@ -203,7 +216,7 @@ impl SoftBody {
                     (None, Some(obstacle)) => {
                         let x = &self.position[node];
                         // What is not touched is found as a motion begins.
-                        let start = obstacle.passage(SoftTime::default());
+                        let start = obstacle.passage(SoftTime::default(), rest);
                         let reach = [self.radius, 0.0];
                         obstacle.place((x, &start), reach, &mut contact, &mut memory);
                     }
@@ -246,10 +259,10 @@ impl SoftScene {
     }
 
     /// Places the contacts of a body for the step that begins with its nodes at `x` (m), which are `held` so, and what is `predicted`
-    /// from there.
-    pub fn place_contacts(
+    /// from there; and with rigid bodies as in their `motion`.
+    pub(crate) fn place_contacts(
         &self,
-        (body, time): (usize, SoftTime),
+        (body, time, motion): (usize, SoftTime, Option<&FreeMotion<f64>>),
         (x, held): (&[[f64; 3]], &[HeldNode]),
         predicted: &Predicted<f64>,
         contacts: &mut [VertexContact],
@@ -273,7 +286,7 @@ impl SoftScene {
         let way = carried + rate * (fastest + rate * pull);
         let (all, grounds) = (own.touching.len().max(1), self.grounds.len());
         for (k, obstacle) in self.obstacles.iter().enumerate() {
-            let passage = obstacle.passage(time);
+            let passage = obstacle.passage(time, motion);
             for contact in contacts.iter_mut().skip(grounds + k).step_by(all) {
                 let start = (&x[contact.node], &passage);
                 obstacle.place(start, [own.radius, FAR * way], contact, memory);
@@ -282,9 +295,9 @@ impl SoftScene {
     }
 
     /// Finds how the planes of contacts that were [placed](Self::place_contacts) turn, of those that touch.
-    pub fn turn_contacts(
+    pub(crate) fn turn_contacts(
         &self,
-        (body, time): (usize, SoftTime),
+        (body, time, motion): (usize, SoftTime, Option<&FreeMotion<f64>>),
         step: &ContactStep,
         contacts: &mut [VertexContact],
         memory: &mut NearestMemory,
@@ -296,12 +309,26 @@ impl SoftScene {
         let own = &self.bodies[body];
         let (all, grounds) = (own.touching.len().max(1), grounds.len());
         for (first, obstacle) in (grounds..all).zip(obstacles) {
-            let passage = obstacle.passage(time);
+            let passage = obstacle.passage(time, motion);
             let own_contacts = contacts.iter_mut().zip(&step.modes).skip(first).step_by(all);
             for (contact, _) in own_contacts.filter(|(_, mode)| **mode != Mode::Break) {
                 obstacle.turn((own.radius, &passage), contact, memory);
             }
         }
+    }
+}
+
+impl SoftScene {
+    /// Makes the contacts of a body anew.
+    pub(crate) fn touch(&mut self, body: usize) {
+        let rest = self.rigid.as_deref().map(|scene| {
+            let mut motion = FreeMotion::default();
+            let time_step = scene.settings.time_step;
+            motion.start(&scene.system(), &scene.state, &scene.inputs, time_step);
+            motion
+        });
+        let Self { grounds, obstacles, bodies, .. } = self;
+        bodies[body].touch_beside(grounds, obstacles, rest.as_ref());
     }
 }
 

@@ -2,14 +2,19 @@
 
 use std::fmt;
 
+use super::mixed_derivative::{MixedChange, MixedDerivative, MixedMemory};
+use super::rigid_part::{KeptRigidStep, RigidPart};
 use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
 use super::soft_parameter::SoftParameter;
-use super::soft_rollout::{SoftRollout, SoftState, SoftStepReport};
-use super::soft_scene::SoftScene;
+use super::soft_rollout::SoftRollout;
+use super::soft_scene::{SoftBody, SoftScene};
+use super::soft_state::{SoftState, SoftStepReport};
 use super::soft_time::SoftTime;
 use super::solved_soft_step::SolvedSoftStep;
-use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Predicted, StepChange};
+use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Predicted, StepChange, VertexContact};
+use crate::linalg::dot;
+use crate::model::Scene;
 
 /// A motion has no derivative at a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,14 +37,19 @@ impl fmt::Display for NoDerivative {
 
 impl std::error::Error for NoDerivative {}
 
+/// Of the nodes of a body: of their places (m) and velocities (m/s), by a parameter.
+type Change<'a> = (&'a [[f64; 3]], &'a [[f64; 3]]);
+
 /// A motion with its changes along some parameters.
 pub struct SoftTangents<'a> {
     /// The motion.
     pub rollout: SoftRollout<'a>,
     parameters: Vec<SoftParameter>,
-    /// Of each parameter the change of the places and velocities of its body now and a step before.
-    columns: Vec<StepChange>,
+    /// Of each parameter the change of the places and velocities of its body now and a step before; of all bodies, where there are rigid
+    /// ones by which they touch each other.
+    columns: Vec<MixedChange>,
     memories: Vec<DerivativeMemory>,
+    mixed: MixedMemory,
 }
 
 impl<'a> SoftTangents<'a> {
@@ -48,8 +58,9 @@ impl<'a> SoftTangents<'a> {
         SoftTangents {
             rollout: SoftRollout::new(scene),
             parameters: parameters.to_vec(),
-            columns: parameters.iter().map(|&parameter| scene.direction(parameter)).collect(),
+            columns: parameters.iter().map(|&parameter| scene.mixed_direction(parameter)).collect(),
             memories: scene.bodies.iter().map(|_| DerivativeMemory::default()).collect(),
+            mixed: MixedMemory::default(),
         }
     }
 
@@ -59,27 +70,53 @@ impl<'a> SoftTangents<'a> {
     /// If it has no derivative.
     pub fn step(&mut self) -> Result<SoftStepReport, NoDerivative> {
         let span = self.rollout.scene().span(self.rollout.steps());
-        let SoftTangents { rollout, parameters, columns, memories, .. } = self;
+        let SoftTangents { rollout, parameters, columns, memories, mixed } = self;
         let (scene, mut failed) = (rollout.scene(), None);
-        let report = rollout.step_observed(&mut |solved| {
-            let own = || parameters.iter().map(move |parameter| parameter.body == solved.body);
-            if failed.is_some() || !own().any(|own| own) {
+        let asked = scene.asked(parameters);
+        let report = rollout.step_seen(&mut |all, rigid| {
+            if let Some(rigid) = rigid {
+                let memory = std::mem::take(mixed);
+                let derivative = MixedDerivative::new(memory, all, rigid.taken(), &asked);
+                let Some(mut derivative) = derivative.filter(|_| rigid.is_solved()) else {
+                    failed = Some(None);
+                    return;
+                };
+                for (column, &parameter) in columns.iter_mut().zip(&*parameters) {
+                    if let Some(own) = all.get(parameter.body) {
+                        let column = &mut column.soft[parameter.body];
+                        scene.lead_change(parameter, span, own.start, column);
+                    }
+                    let (ends, rigid) = derivative.tangent(column);
+                    for (column, [v, x]) in column.soft.iter_mut().zip(ends) {
+                        column.x_old = std::mem::replace(&mut column.x, x);
+                        column.v_old = std::mem::replace(&mut column.v, v);
+                    }
+                    column.rigid = rigid;
+                }
+                *mixed = derivative.into_memory();
                 return;
             }
-            let Some(mut derivative) = solved.derivative(&mut memories[solved.body]) else {
-                failed = Some(solved.body);
-                return;
-            };
-            let own = own().zip(parameters.iter());
-            for (column, (_, &parameter)) in
-                columns.iter_mut().zip(own).filter(|(_, (own, _))| *own)
-            {
-                scene.lead_change(parameter, span, solved.start, column);
-                let [v, x] = derivative.tangent(column);
-                column.x_old = std::mem::replace(&mut column.x, x);
-                column.v_old = std::mem::replace(&mut column.v, v);
+            for solved in all {
+                let own = || parameters.iter().map(move |parameter| parameter.body == solved.body);
+                if failed.is_some() || !own().any(|own| own) {
+                    continue;
+                }
+                let Some(mut derivative) = solved.derivative(&mut memories[solved.body]) else {
+                    failed = Some(Some(solved.body));
+                    return;
+                };
+                let own = own().zip(parameters.iter());
+                for (column, (_, &parameter)) in
+                    columns.iter_mut().zip(own).filter(|(_, (own, _))| *own)
+                {
+                    let column = &mut column.soft[0];
+                    scene.lead_change(parameter, span, solved.start, column);
+                    let [v, x] = derivative.tangent(column);
+                    column.x_old = std::mem::replace(&mut column.x, x);
+                    column.v_old = std::mem::replace(&mut column.v, v);
+                }
+                memories[solved.body] = derivative.into_memory();
             }
-            memories[solved.body] = derivative.into_memory();
         });
         match failed {
             Some(body) => Err(self.rollout.scene().no_derivative(body, self.rollout.steps())),
@@ -87,10 +124,21 @@ impl<'a> SoftTangents<'a> {
         }
     }
 
-    /// The change of the nodes of its body with each parameter: places (m) and velocities (m/s) by the parameter.
-    pub fn columns(&self) -> impl Iterator<Item = (SoftParameter, &[[f64; 3]], &[[f64; 3]])> {
-        let both = self.parameters.iter().zip(&self.columns);
-        both.map(|(parameter, column)| (*parameter, &column.x[..], &column.v[..]))
+    /// The change of the nodes of a body with each parameter, places (m) and velocities (m/s) by the parameter; nothing where it has none.
+    pub fn columns(&self, body: usize) -> impl Iterator<Item = Option<Change<'_>>> + Clone {
+        let mixed = self.rollout.scene().rigid.is_some();
+        self.parameters.iter().zip(&self.columns).map(move |(parameter, column)| {
+            let own = match mixed {
+                true => column.soft.get(body)?,
+                false => column.soft.first().filter(|_| parameter.body == body)?,
+            };
+            Some((&own.x[..], &own.v[..]))
+        })
+    }
+
+    /// The change of the state of the rigid bodies with each parameter: a tangent vector, see [`State::moved`](crate::state::State::moved).
+    pub fn rigid_columns(&self) -> impl Iterator<Item = &[f64]> + Clone {
+        self.columns.iter().map(|column| &column.rigid[..])
     }
 }
 
@@ -99,6 +147,8 @@ pub struct SoftRecord<'a> {
     scene: &'a SoftScene,
     /// Of each step each body.
     steps: Vec<Vec<Kept>>,
+    /// Of each step the rigid bodies, if there are any.
+    rigid: Vec<KeptRigidStep>,
     /// The states at the start and after each step.
     pub states: Vec<Vec<SoftState>>,
     /// How the steps were solved.
@@ -109,11 +159,14 @@ struct Kept {
     bdf: Bdf,
     predicted: Predicted<f64>,
     step: ContactStep,
+    /// Where there are rigid bodies, that carry some.
+    contacts: Vec<VertexContact>,
 }
 
 impl SoftScene {
-    fn no_derivative(&self, body: usize, step: usize) -> NoDerivative {
-        NoDerivative { body: self.bodies[body].name.clone(), step }
+    fn no_derivative(&self, body: Option<usize>, step: usize) -> NoDerivative {
+        let name = |body: usize| self.bodies[body].name.clone();
+        NoDerivative { body: body.map_or_else(|| "all bodies".to_string(), name), step }
     }
 
     /// Keeps a motion.
@@ -122,17 +175,21 @@ impl SoftScene {
         let mut record = SoftRecord {
             scene: self,
             steps: Vec::with_capacity(steps),
+            rigid: Vec::new(),
             states: vec![rollout.states().to_vec()],
             reports: Vec::with_capacity(steps),
         };
         for _ in 0..steps {
             let mut kept = Vec::with_capacity(self.bodies.len());
-            let report = rollout.step_observed(&mut |solved| {
-                kept.push(Kept {
+            let rigid = &mut record.rigid;
+            let report = rollout.step_seen(&mut |all, beside| {
+                kept.extend(all.iter().map(|solved| Kept {
                     bdf: solved.bdf,
                     predicted: solved.momentum.step.cloned().unwrap_or_default(),
                     step: solved.step.clone(),
-                });
+                    contacts: beside.map_or_else(Vec::new, |_| solved.contacts.to_vec()),
+                }));
+                rigid.extend(beside.map(RigidPart::keep));
             });
             record.reports.push(report);
             record.states.push(rollout.states().to_vec());
@@ -157,6 +214,10 @@ impl SoftRecord<'_> {
         weigh: &mut Weigh,
     ) -> Result<Vec<f64>, NoDerivative> {
         let mut gradient = vec![0.0; parameters.len()];
+        if let Some(rigid) = &self.scene.rigid {
+            self.mixed_adjoint(rigid, weigh, parameters, &mut gradient)?;
+            return Ok(gradient);
+        }
         for body in 0..self.scene.bodies.len() {
             let own = parameters.iter().zip(&mut gradient).filter(|(own, _)| own.body == body);
             let mut own: Vec<(SoftParameter, &mut f64)> = own.map(|(p, to)| (*p, to)).collect();
@@ -194,13 +255,14 @@ impl SoftRecord<'_> {
             let time = SoftTime { bdf: kept.bdf, span };
             own.drive(span, &mut drive);
             let led = (&places[..], &drive.held[..]);
-            self.scene.place_contacts((body, time), led, start, &mut contacts, &mut nearest);
-            self.scene.turn_contacts((body, time), &kept.step, &mut contacts, &mut nearest);
+            self.scene.place_contacts((body, time, None), led, start, &mut contacts, &mut nearest);
+            self.scene.turn_contacts((body, time, None), &kept.step, &mut contacts, &mut nearest);
             let momentum = own.momentum(&kept.predicted, &drive);
             let (bdf, step, start) = (kept.bdf, &kept.step, &places[..]);
             let solved = SolvedSoftStep { body, momentum, bdf, contacts: &contacts, step, start };
             let derivative = solved.derivative(&mut memory);
-            let mut derivative = derivative.ok_or_else(|| self.scene.no_derivative(body, k + 1))?;
+            let mut derivative =
+                derivative.ok_or_else(|| self.scene.no_derivative(Some(body), k + 1))?;
             let adjoint = derivative.adjoint(&v, &x);
             memory = derivative.into_memory();
             sum.add_numbers(&adjoint);
@@ -218,6 +280,89 @@ impl SoftRecord<'_> {
         (sum.x_old, sum.v_old) = (x_before, v_before);
         for ((_, to), column) in gradient.iter_mut().zip(&columns) {
             **to += column.dot(&sum);
+        }
+        Ok(())
+    }
+}
+
+impl SoftRecord<'_> {
+    /// Adds up the gradient of parameters of a scene with rigid bodies.
+    fn mixed_adjoint(
+        &self,
+        rigid: &Scene,
+        weigh: &mut Weigh,
+        parameters: &[SoftParameter],
+        gradient: &mut [f64],
+    ) -> Result<(), NoDerivative> {
+        let (scene, system) = (self.scene, rigid.system());
+        let asked = scene.asked(parameters);
+        let mut columns: Vec<MixedChange> =
+            parameters.iter().map(|&parameter| scene.mixed_direction(parameter)).collect();
+        // Of all that the motion is made of but what leads bodies in a step.
+        let none = |body: &SoftBody| StepChange::none(body.position.len(), body.contacts.len());
+        let mut sums: Vec<StepChange> = scene.bodies.iter().map(none).collect();
+        let mut inputs = vec![0.0; rigid.inputs.len()];
+        let mut at_end = vec![0.0; 2 * rigid.model.nv()];
+        let zeros = |body: &SoftBody| [0, 1].map(|_| vec![[0.0; 3]; body.position.len()]);
+        let mut ends: Vec<[Vec<[f64; 3]>; 2]> = scene.bodies.iter().map(zeros).collect();
+        let mut drives: Vec<SoftDrive> =
+            scene.bodies.iter().map(|_| SoftDrive::default()).collect();
+        let mut memory = MixedMemory::default();
+        for (k, kept) in self.steps.iter().enumerate().rev() {
+            let span = scene.span(k);
+            for (body, [v, x]) in ends.iter_mut().enumerate() {
+                weigh(k + 1, body, x, v);
+            }
+            for (own, drive) in scene.bodies.iter().zip(&mut drives) {
+                own.drive(span, drive);
+            }
+            let all: Vec<SolvedSoftStep> = { kept.iter().zip(&scene.bodies).zip(&drives) }
+                .enumerate()
+                .map(|(body, ((kept, own), drive))| SolvedSoftStep {
+                    body,
+                    momentum: own.momentum(&kept.predicted, drive),
+                    bdf: kept.bdf,
+                    contacts: &kept.contacts,
+                    step: &kept.step,
+                    start: &self.states[k][body].position,
+                })
+                .collect();
+            let taken = self.rigid[k].taken(&system);
+            let derivative = MixedDerivative::new(memory, &all, taken, &asked);
+            let solved = self.reports[k].rigid.unsolved == 0;
+            let derivative = derivative.filter(|_| solved);
+            let mut derivative = derivative.ok_or_else(|| scene.no_derivative(None, k + 1))?;
+            let given: Vec<[&[[f64; 3]]; 2]> = ends.iter().map(|[v, x]| [&v[..], &x[..]]).collect();
+            let adjoint = derivative.adjoint(&given, &at_end);
+            memory = derivative.into_memory();
+            for (sum, own) in sums.iter_mut().zip(&adjoint.soft) {
+                sum.add_numbers(own);
+            }
+            asked.iter().zip(&adjoint.inputs).for_each(|(&input, x)| inputs[input] += x);
+            for ((&parameter, to), column) in
+                parameters.iter().zip(&mut *gradient).zip(&mut columns)
+            {
+                let body = parameter.body;
+                if let (Some(column), Some(own)) =
+                    (column.soft.get_mut(body), adjoint.soft.get(body))
+                {
+                    scene.lead_change(parameter, span, &self.states[k][body].position, column);
+                    *to += column.dot_led(own);
+                }
+            }
+            // Steps of first order have no step before.
+            for (end, own) in ends.iter_mut().zip(adjoint.soft) {
+                *end = [own.v, own.x];
+            }
+            at_end = adjoint.rigid;
+        }
+        for ((body, [v, x]), sum) in ends.into_iter().enumerate().zip(&mut sums) {
+            (sum.x, sum.v) = (x, v);
+            weigh(0, body, &mut sum.x, &mut sum.v);
+        }
+        for (to, column) in gradient.iter_mut().zip(&columns) {
+            *to += column.soft.iter().zip(&sums).map(|(own, sum)| own.dot(sum)).sum::<f64>();
+            *to += dot(&column.rigid, &at_end) + dot(&column.inputs, &inputs);
         }
         Ok(())
     }

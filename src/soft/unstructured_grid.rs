@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::soft_rollout::SoftState;
 use super::soft_scene::SoftBody;
+use super::soft_state::SoftState;
 
 /// VTK's number of a linear tetrahedron.
 const TETRAHEDRON: u8 = 10;

@@ -74,7 +74,7 @@ const LEAST_EFFECT: f64 = 1e-8;
 const SUMS: usize = 3;
 
 impl<'a> SoftStepProgram<'a> {
-    /// The step of a body that comes next.
+    /// The step of a body that comes next. Beside rigid bodies that move there is none of one body: it counts as one without derivative.
     pub fn new(rollout: &SoftRollout<'a>, body: usize) -> Self {
         let scene = rollout.scene();
         let (bdf, history, guess) = rollout.next_step(body);
@@ -93,7 +93,7 @@ impl<'a> SoftStepProgram<'a> {
         };
         let mut solver = StepSolver::default();
         program.step = program.solved(scene, &program.history, &mut solver);
-        program.jacobians = program.differentiated();
+        program.jacobians = program.differentiated().filter(|_| scene.rigid.is_none());
         if let Some(jacobians) = &mut program.jacobians {
             for (j, input) in program.inputs.iter_mut().enumerate() {
                 let effect = jacobians[0].column(j).amax();
@@ -128,7 +128,8 @@ impl<'a> SoftStepProgram<'a> {
         let predicted = self.bdf.predict(self.scene.time_step, history);
         let drive = self.drive(body);
         let start = (&history.x[..], &drive.held[..]);
-        scene.place_contacts((self.body, self.time()), start, &predicted, &mut contacts, nearest);
+        let own = (self.body, self.time(), None);
+        scene.place_contacts(own, start, &predicted, &mut contacts, nearest);
         let momentum = body.momentum(&predicted, &drive);
         solver.settings = self.scene.newton;
         let mut step = self.step.clone();
@@ -245,7 +246,8 @@ impl<'a> SoftStepProgram<'a> {
         let mut contacts = self.scene.bodies[self.body].contacts.clone();
         let predicted = self.bdf.predict(self.scene.time_step, &self.history);
         let nearest = &mut NearestMemory::default();
-        let (own, drive) = ((self.body, self.time()), self.drive(&self.scene.bodies[self.body]));
+        let own = (self.body, self.time(), None);
+        let drive = self.drive(&self.scene.bodies[self.body]);
         let start = (&self.history.x[..], &drive.held[..]);
         self.scene.place_contacts(own, start, &predicted, &mut contacts, nearest);
         self.scene.turn_contacts(own, &self.step, &mut contacts, nearest);
@@ -330,6 +332,7 @@ impl<'a> SoftStepProgram<'a> {
                 offset: number(contact.offset, moved),
                 surface: contact.surface,
                 turning: contact.turning,
+                carrier: contact.carrier,
                 friction: number(contact.friction, change.friction[k]),
                 stiffness: number(contact.stiffness, change.stiffness[k]),
                 damping: number(contact.damping, change.damping[k]),

@@ -2,13 +2,19 @@
 
 use nalgebra::Vector3;
 
-use super::contact_forces::arrow;
-use super::drawing::{Drawing, DrawnGround, DrawnShape, DrawnSoftBody, Surface, rounded};
+use super::appearance::Appearance;
+use super::contact_forces::{ContactForces, arrow};
+use super::drawing::{
+    Drawing, DrawnGround, DrawnShape, DrawnSoftBody, Surface, moving_bodies, rounded,
+};
 use super::pace::{MOST_FRAMES, Pace};
-use super::playback::{Role, Track};
+use super::playback::{Role, Track, poses};
+use crate::contact::ContactRecord;
+use crate::dynamics::Kinematics;
 use crate::markers::MarkerRecording;
-use crate::model::Triangulation;
+use crate::model::{Scene, Triangulation};
 use crate::soft::{SoftBody, SoftCable, SoftObstacle, SoftScene, SoftState};
+use crate::state::State;
 
 /// Numbers in a page at most, about 16 MB: of large meshes fewer frames are kept,
 const MOST_NUMBERS: f64 = 2e6;
@@ -21,13 +27,25 @@ const FEWEST_FRAMES: f64 = 30.0;
 const MARKER: f64 = 0.06;
 
 impl Drawing {
-    /// The drawing of a scene of soft bodies. Their markers, which stand in the place of rigid bodies, are small octahedra.
+    /// The drawing of a scene of soft bodies. Their markers, which stand in the place of rigid bodies, behind those there are, are small
+    /// octahedra.
     pub fn of_soft_bodies(scene: &SoftScene) -> Drawing {
-        let grounds = scene.grounds.iter().map(|ground| DrawnGround {
-            name: ground.name.clone(),
-            normal: ground.normal,
-            offset: ground.offset,
-        });
+        // What soft bodies touch is drawn once.
+        let (mut drawing, obstacles): (Drawing, &[SoftObstacle]) = match &scene.rigid {
+            Some(own) => {
+                let looks = Appearance::read(&own.model);
+                (Drawing::new(&own.model, &own.parameters, &looks), &[])
+            }
+            None => {
+                let grounds = scene.grounds.iter().map(|ground| DrawnGround {
+                    name: ground.name.clone(),
+                    normal: ground.normal,
+                    offset: ground.offset,
+                });
+                let grounds = grounds.collect();
+                (Drawing { grounds, ..Drawing::default() }, &scene.obstacles)
+            }
+        };
         let reach = |body: &SoftBody| {
             let centre = body.mean(&body.position);
             let from_centre = |x: &[f64; 3]| distance(*x, centre);
@@ -38,20 +56,20 @@ impl Drawing {
         let named = |body: &SoftBody| -> Vec<String> {
             body.markers.iter().map(|marker| format!("{}/{}", body.name, marker.name)).collect()
         };
+        let first = drawing.bodies.len();
         let mut bodies: Vec<String> = scene.bodies.iter().flat_map(named).collect();
         let markers = bodies.len();
-        bodies
-            .extend(scene.obstacles.iter().filter(|own| own.is_led()).map(|own| own.name.clone()));
+        bodies.extend(obstacles.iter().filter(|own| own.is_led()).map(|own| own.name.clone()));
         let shape = |(k, name): (usize, &String)| DrawnShape {
             name: name.clone(),
-            body: Some(k),
+            body: Some(first + k),
             surface: marker.rounded(),
             round: false,
             color: None,
             covered: false,
         };
         // Shapes that move stand after the markers.
-        let mut next = markers;
+        let mut next = first + markers;
         let fixed = |obstacle: &SoftObstacle| {
             let SoftObstacle { name, shape, size, pose, .. } = obstacle;
             let place = if obstacle.is_led() { Vector3::zeros() } else { pose.position };
@@ -65,14 +83,11 @@ impl Drawing {
             DrawnShape { name, body, surface, round, color: None, covered: false }
         };
         let shapes = bodies[..markers].iter().enumerate().map(shape);
-        Drawing {
-            shapes: shapes.chain(scene.obstacles.iter().map(fixed)).collect(),
-            bodies,
-            soft: scene.bodies.iter().map(surface).collect(),
-            grounds: grounds.collect(),
-            size,
-            ..Drawing::default()
-        }
+        drawing.shapes.extend(shapes.chain(obstacles.iter().map(fixed)));
+        drawing.bodies.append(&mut bodies);
+        drawing.soft = scene.bodies.iter().map(surface).collect();
+        drawing.size = drawing.size.max(size);
+        drawing
     }
 }
 
@@ -109,14 +124,19 @@ pub fn recorded_markers(
         frames.filter_map(|(&time, places)| Some((time, (*places.get(marker)?)?))).collect()
     };
     let moving: Vec<&SoftObstacle> = scene.obstacles.iter().filter(|own| own.is_led()).collect();
-    let seen: Vec<_> = (0..drawing.bodies.len().saturating_sub(moving.len())).map(seen).collect();
+    // Rigid bodies are not recorded: they are seen where they start.
+    let start = scene.rigid.as_deref().map(|own| RigidFrames::new(own, drawing.decimals()));
+    let start = start.map_or_else(Vec::new, |mut own| own.poses());
+    let markers = drawing.bodies.len().saturating_sub(moving.len() + start.len() / 7);
+    let seen: Vec<_> = (0..markers).map(seen).collect();
     for (frame, &time) in times.iter().enumerate() {
         if !pace.is_due(time) && frame + 1 < times.len() {
             continue;
         }
         let markers = seen.iter().map(|seen| place_at(time, seen).unwrap_or_default());
         let poses = markers.chain(moving.iter().map(|own| own.place_at(time - ends[0])));
-        track.poses.push(poses.flat_map(|place| marker_pose(place, drawing.decimals())).collect());
+        let poses = poses.flat_map(|place| marker_pose(place, drawing.decimals()));
+        track.poses.push(start.iter().copied().chain(poses).collect());
         let time = pace.keep(time);
         track.times.push(rounded(time, pace.decimals));
         track.forces.push(Vec::new());
@@ -156,11 +176,12 @@ pub struct SoftTrackRecorder {
     cables: Vec<Vec<SoftCable>>,
     /// The shapes that move.
     moving: Vec<SoftObstacle>,
+    rigid: Option<RigidFrames>,
     decimals: i32,
     pace: Pace,
     track: Track,
     /// The last frame, if it was not kept.
-    pending: Option<(f64, Vec<SoftState>)>,
+    pending: Option<(f64, Vec<SoftState>, Option<State<f64>>)>,
     /// Of each body the impulses at all nodes since the last frame kept (N s).
     impulses: Vec<Vec<[f64; 3]>>,
 }
@@ -184,11 +205,24 @@ impl SoftTrackRecorder {
             markers: scene.bodies.iter().map(markers).collect(),
             cables: scene.bodies.iter().map(|body| body.cables.clone()).collect(),
             moving: scene.obstacles.iter().filter(|own| own.is_led()).cloned().collect(),
+            rigid: scene.rigid.as_deref().map(|own| RigidFrames::new(own, drawing.decimals())),
             decimals: drawing.decimals(),
             pace: Pace::new(span, affordable.clamp(FEWEST_FRAMES, MOST_FRAMES)),
             track: Track::new("simulation", Role::Simulation),
             pending: None,
             impulses: scene.bodies.iter().map(|body| vec![[0.0; 3]; body.position.len()]).collect(),
+        }
+    }
+
+    /// Says where the rigid bodies are in the next frame, and what their contacts did in the step that led there.
+    pub fn beside<'a>(
+        &mut self,
+        state: &State<f64>,
+        contacts: impl Iterator<Item = &'a ContactRecord>,
+    ) {
+        if let Some(rigid) = &mut self.rigid {
+            rigid.state.clone_from(state);
+            rigid.forces.add(&rigid.scene.model, &rigid.scene.parameters, contacts);
         }
     }
 
@@ -205,17 +239,24 @@ impl SoftTrackRecorder {
         }
         if self.pace.is_due(time) {
             self.keep(time, states);
-        } else if let Some((at, pending)) = &mut self.pending {
+            return;
+        }
+        let rigid = self.rigid.as_ref().map(|rigid| &rigid.state);
+        if let Some((at, pending, beside)) = &mut self.pending {
             *at = time;
             pending.clone_from_slice(states);
+            *beside = rigid.cloned();
         } else {
-            self.pending = Some((time, states.to_vec()));
+            self.pending = Some((time, states.to_vec(), rigid.cloned()));
         }
     }
 
     /// The track, with the last frame.
     pub fn finish(mut self) -> Track {
-        if let Some((time, states)) = self.pending.take() {
+        if let Some((time, states, beside)) = self.pending.take() {
+            if let (Some(rigid), Some(state)) = (&mut self.rigid, beside) {
+                rigid.state = state;
+            }
             self.keep(time, &states);
         }
         self.track
@@ -254,10 +295,43 @@ impl SoftTrackRecorder {
         let markers = self.markers.iter().zip(states);
         let places = markers.flat_map(|(nodes, state)| nodes.iter().map(|&k| state.position[k]));
         let moved = self.moving.iter().map(|own| own.place_at(time));
-        let poses = places.chain(moved).flat_map(|place| marker_pose(place, decimals)).collect();
+        let mut poses = self.rigid.as_mut().map_or_else(Vec::new, RigidFrames::poses);
+        poses.extend(places.chain(moved).flat_map(|place| marker_pose(place, decimals)));
         self.track.poses.push(poses);
+        if let Some(rigid) = &mut self.rigid {
+            forces.extend(rigid.forces.take(&rigid.kinematics, elapsed, decimals));
+        }
         let time = self.pace.keep(time);
         self.track.times.push(rounded(time, self.pace.decimals));
         self.track.forces.push(forces);
+    }
+}
+
+/// The rigid bodies beside soft ones.
+struct RigidFrames {
+    scene: Scene,
+    bodies: Vec<usize>,
+    decimals: i32,
+    state: State<f64>,
+    kinematics: Kinematics<f64>,
+    forces: ContactForces,
+}
+
+impl RigidFrames {
+    fn new(scene: &Scene, decimals: i32) -> Self {
+        RigidFrames {
+            bodies: moving_bodies(&scene.model),
+            decimals,
+            state: scene.state.clone(),
+            kinematics: Kinematics::default(),
+            forces: ContactForces::default(),
+            scene: scene.clone(),
+        }
+    }
+
+    /// Where they are.
+    fn poses(&mut self) -> Vec<f64> {
+        self.kinematics.update(&self.scene.model, &self.scene.parameters, &self.state);
+        poses(&self.kinematics, &self.bodies, self.decimals)
     }
 }

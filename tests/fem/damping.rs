@@ -54,6 +54,7 @@ fn without_friction_nothing_holds_what_does_not_slip() {
         normal: [zero, zero, Scalar::constant(1.0)],
         offset: zero,
         surface: [0.0; 3],
+        carrier: None,
         turning: Turning::default(),
         friction: zero,
         stiffness: Scalar::constant(1e3),

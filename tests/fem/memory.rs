@@ -104,3 +104,28 @@ fn steps_on_shapes_allocate_nothing_after_the_first() {
         }
     }
 }
+
+/// Nor where a soft block lies and slides on a box that slides on the floor, and what a motor turns pushes it.
+#[test]
+fn steps_of_soft_and_rigid_bodies_allocate_nothing() {
+    let text = "[simulation]\ntime_step = 0.004\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
+                [[body]]\nname = 'foot'\nmass = 0.1\nshape = { box = [2, 2, 0.02] }\nposition = [0, 0, 0.02]\n\
+                [[body]]\nname = 'lid'\nmass = 0.05\nshape = { box = [0.2, 0.2, 0.01] }\nposition = [0, 0, 0.15]\n\
+                joint = { type = 'prismatic', axis = [0, 0, 1] }\n[[contact]]\nmu = 0.3\n[[soft]]\nname = 'cube'\n\
+                shape = { box = [0.05, 0.05, 0.05] }\nresolution = 0.1\ndensity = 150\nlame_lambda = 2e4\nlame_mu = 1e4\n\
+                viscosity = 1\nposition = [0, 0, 0.0901]\nvelocity = [1, 0.5, 0]\n";
+    let scene = SoftScene::parse(text, "mixed.toml").unwrap().unwrap();
+    let mut rollout = SoftRollout::new(&scene);
+    let mut slides = 0;
+    let mut run = |steps: usize| {
+        for _ in 0..steps {
+            let report = rollout.step();
+            assert_eq!((report.unsolved, report.rigid.unsolved), (0, 0), "{report:?}");
+            slides += report.sliding;
+        }
+    };
+    run(15);
+    let info = allocation_counter::measure(|| run(20));
+    assert_eq!(info.count_total, 0, "{info:?}");
+    assert!(slides > 40, "{slides}");
+}

@@ -5,6 +5,7 @@ mod drops;
 mod incline;
 mod memory;
 mod meshes;
+mod mixed;
 mod motion;
 mod moving_shapes;
 mod numbers;

@@ -295,7 +295,12 @@ fn what_is_no_obstacle_is_refused_with_line_and_field() {
             "shape.a.orientation",
             "unit",
         ),
-        ("[[body]]\nname = 'a'\nsphere = 1", "", "soft.toml:3: body", "which may be led"),
+        (
+            "[[body]]\nname = 'a'\nsphere = 1",
+            "",
+            "soft.toml:5: body.a.sphere",
+            "is not a field here",
+        ),
         (
             "[[shape]]\nname = 'a'\nsphere = 1\nposition = [nan, 0, 0]",
             "",

@@ -140,7 +140,7 @@ fn what_is_wrong_is_said_with_line_and_field() {
         ),
         ("[[contact]]\nmu = -1\n", "mu: must not be negative"),
         ("[[contact]]\nmu = 1\n[[contact]]\nmu = 1\n", "is given twice"),
-        ("[[body]]\nname = 'b'\n", "body: is not in one scene with [[soft]] bodies yet"),
+        ("[[body]]\nname = 'b'\n", "body.b"),
         ("[[half_space]]\nname = 'wall'\nnormal = [0, 0, 0]\n", "must have a direction"),
         ("[[contact]]\nmu = 1\n[[soft]]\nname = 'box'\n", "\"box\" is taken"),
     ] {

@@ -324,6 +324,7 @@ fn matrices_of_steps_are_the_derivatives_of_their_momentum() {
             offset: Scalar::constant(own.offset),
             surface: own.surface,
             turning: own.turning,
+            carrier: own.carrier,
             friction: Scalar::constant(own.friction),
             stiffness: Scalar::constant(own.stiffness),
             damping: Scalar::constant(own.damping),

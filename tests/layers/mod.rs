@@ -43,17 +43,22 @@ const LAYERS: [(&str, &[&str]); 39] = [
     ),
     ("implicit", &["ad linalg argmin fem contact"]),
     ("assemble", &["error network spatial state model dynamics collision contact"]),
-    ("soft", &["ad argmin fem implicit model collision spatial"]),
-    (
-        "formats",
-        &[
-            "error npz table text network fem maximal implicit spatial state model collision assemble soft",
-        ],
-    ),
     ("simulation", &[PHYSICS, "packed"]),
     ("gradient", &["error ad model simulation"]),
     ("render", &["error fnv packed text ad spatial model dynamics"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
+    (
+        "soft",
+        &[
+            "ad linalg argmin fem implicit model collision spatial state dynamics contact simulation linearize",
+        ],
+    ),
+    (
+        "formats",
+        &[
+            "error npz table text network fem maximal implicit spatial state model collision dynamics assemble soft",
+        ],
+    ),
     (
         "identify",
         &[

@@ -165,3 +165,40 @@ fn shapes_that_move_go_as_they_are_told() {
     let seen = recorded_markers(&scene, &drawing, &recording);
     assert_eq!(seen.poses.last().unwrap()[..3], last[..3]);
 }
+
+/// Rigid bodies stand before the markers of soft ones, and go with their state; what they stand on is drawn once.
+#[test]
+fn rigid_bodies_are_drawn_beside_soft_ones() {
+    let text = include_str!("../../examples/soft_push/scene.toml");
+    let text = text.replace("[[soft]]", "[[soft]]\nmarkers = { top = [0, 0, 0.02] }");
+    let scene = SoftScene::parse(&text, "scene.toml").unwrap().unwrap();
+    let drawing = Drawing::of_soft_bodies(&scene);
+    assert_eq!(drawing.bodies, ["box", "arm", "block/top"]);
+    assert_eq!((drawing.grounds.len(), drawing.soft.len()), (1, 1));
+    let of = |name: &str| drawing.shapes.iter().find(|shape| shape.name == name).unwrap().body;
+    assert_eq!([of("box"), of("arm"), of("block/top")], [Some(0), Some(1), Some(2)]);
+    let mut recorder = SoftTrackRecorder::new(&scene, &drawing, [0.0, 0.12], 1);
+    let mut rollout = SoftRollout::new(&scene);
+    let mut pressed = 0;
+    for step in 0..=30 {
+        if step > 0 {
+            rollout.step();
+        }
+        recorder.beside(rollout.rigid_state().unwrap(), rollout.rigid_contacts());
+        recorder.frame(step as f64 * scene.time_step, rollout.states());
+        pressed = rollout.rigid_contacts().count();
+    }
+    assert!(pressed > 0, "the box stands on the floor");
+    let track = recorder.finish();
+    let (last, forces) = (track.poses.last().unwrap(), track.forces.last().unwrap());
+    assert_eq!(last.len(), 21);
+    let q = &rollout.rigid_state().unwrap().q;
+    assert!((0..7).all(|k| (last[k] - q[k]).abs() < 1e-4), "{last:?} {q:?}");
+    let top = rollout.states()[0].position[scene.bodies[0].markers[0].node];
+    assert!((0..3).all(|k| (last[14 + k] - top[k]).abs() < 1e-5));
+    // Of the box on the floor, and of the block on the box.
+    let low = |height: f64| forces.iter().filter(|f| (f[2] - height).abs() < 2e-3).count();
+    assert!(low(0.0) > 0 && low(0.04) > 0, "{forces:?}");
+    let none = MarkerRecording { name: "a".into(), times: vec![0.0], places: vec![vec![None]] };
+    assert_eq!(recorded_markers(&scene, &drawing, &none).poses[0].len(), 21);
+}

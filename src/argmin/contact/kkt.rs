@@ -307,6 +307,10 @@ impl<T: Real> ContactModes<T> {
                 Kind::Normal | Kind::Stick(..) | Kind::Clamp => {}
             }
             let block = &data.blocks()[unknown.block];
+            // Nothing is to be chosen.
+            if block.alone {
+                continue;
+            }
             let impulse = member(&self.direction, unknown);
             let associated = data.laws[unknown.block].is_associated();
             let row = if associated { self.test(unknown) } else { impulse };

@@ -9,6 +9,7 @@ mod equality;
 mod joint;
 mod learned;
 mod light;
+mod mixed;
 mod pushes;
 mod shape;
 mod soft;
@@ -41,8 +42,11 @@ impl Scene {
 /// The scene of a text; what overlaps at the start is pushed apart if either says so.
 pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene, Error> {
     let document = table::parse(text, name)?;
-    let root = Table::root(text, name, &document);
-    let (mut description, tables) = read(&root, name)?;
+    build(&Table::root(text, name, &document), name, push_overlaps)
+}
+
+fn build(root: &Table, name: &str, push_overlaps: bool) -> Result<Scene, Error> {
+    let (mut description, tables) = read(root, name)?;
     description.push_overlaps |= push_overlaps;
     let error = |owner: Owner, field: &str, message: &str| {
         let table = match owner {
@@ -56,7 +60,7 @@ pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene
             Owner::Tendon(k) => &tables.tendons[k],
             Owner::Camera(k) => &tables.cameras[k],
             Owner::Learned(k) => &tables.learned[k],
-            Owner::Scene | Owner::Keyframe => &root,
+            Owner::Scene | Owner::Keyframe => root,
         };
         table.error(field, message)
     };

@@ -5,7 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use nalgebra::Vector3;
+use toml::Spanned;
+use toml::de::DeTable;
 
+use super::mixed;
 use super::soft_contact::SoftContacts;
 use super::soft_ties;
 use super::{Taken, read_name, shape};
@@ -72,37 +75,32 @@ impl SoftScene {
     pub fn parse(text: &str, name: &str) -> Result<Option<SoftScene>, Error> {
         let document = table::parse(text, name)?;
         let root = Table::root(text, name, &document);
-        if root.has("soft") { read(&root, name).map(Some) } else { Ok(None) }
+        if root.has("soft") { read(&root, (text, name, &document)).map(Some) } else { Ok(None) }
     }
 }
 
-fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
-    for field in ["body", "actuator", "equality", "keyframe", "material"] {
-        if root.has(field) {
-            let message = "is not in one scene with [[soft]] bodies yet: these touch [[half_space]] and [[shape]], which may be led by times and displacement";
-            return Err(root.error(field, message));
-        }
+fn read(
+    root: &Table,
+    (text, name, document): (&str, &str, &Spanned<DeTable>),
+) -> Result<SoftScene, Error> {
+    let mixed = mixed::is_mixed(root);
+    if !mixed {
+        let known = ["gravity", "simulation", "half_space", "shape", "contact"];
+        root.only(&known.into_iter().chain(mixed::SOFT).collect::<Vec<_>>())?;
     }
-    root.only(&[
-        "gravity",
-        "simulation",
-        "half_space",
-        "shape",
-        "soft",
-        "contact",
-        "hold",
-        "cable",
-        "spring",
-    ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut scene = SoftScene { name: name.to_string(), ..SoftScene::default() };
-    read_settings(root, &mut scene)?;
+    read_settings(root, mixed, &mut scene)?;
     let mut names = HashMap::from(["gravity", "world"].map(|name| (name.to_string(), None)));
-    for mut table in root.tables("half_space")? {
-        let ground = read_ground(&mut table, &mut names)?;
-        scene.grounds.push(ground);
+    if mixed {
+        mixed::read((text, name, document), &mut names, &mut scene)?;
+    } else {
+        for mut table in root.tables("half_space")? {
+            let ground = read_ground(&mut table, &mut names)?;
+            scene.grounds.push(ground);
+        }
+        read_obstacles(root, &mut names, &mut scene)?;
     }
-    read_obstacles(root, &mut names, &mut scene)?;
     let mut bodies = root.tables("soft")?;
     for table in &mut bodies {
         let body = read_body(table, gravity, &mut names, &mut scene.warnings)?;
@@ -111,14 +109,16 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
     soft_ties::read(root, &mut names, &mut scene)?;
     let contacts = SoftContacts::read(root, &scene)?;
     let touched: Vec<String> = scene.touched().map(str::to_string).collect();
-    let SoftScene { grounds, obstacles, bodies: all, warnings, law, .. } = &mut scene;
-    for (body, table) in all.iter_mut().zip(&bodies) {
+    for (k, table) in bodies.iter().enumerate() {
+        let body = &mut scene.bodies[k];
         body.radius = table.number("radius")?.unwrap_or(0.0);
         table.demand("radius", body.radius >= 0.0, "must not be negative", body.radius, "m")?;
         for touched in &touched {
             body.touching.push(contacts.of(root, &format!("{touched}-{}", body.name))?);
         }
-        body.touch(grounds, obstacles);
+        scene.touch(k);
+        let SoftScene { bodies, warnings, law, .. } = &mut scene;
+        let body = &bodies[k];
         let depth = |contact: &VertexContact| -contact.gap(&body.position[contact.node]);
         let deepest = body.contacts.iter().map(depth).fold(0.0, f64::max);
         // Penalties are pressed in where they carry.
@@ -141,15 +141,23 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
     Ok(scene)
 }
 
-fn read_settings(root: &Table, scene: &mut SoftScene) -> Result<(), Error> {
+fn read_settings(root: &Table, mixed: bool, scene: &mut SoftScene) -> Result<(), Error> {
     let table = root.required("simulation", root.table("simulation")?)?;
-    table.only(&["time_step", "integrator", "first_step", "solver", "tolerance"])?;
+    if !mixed {
+        table.only(&["time_step", "integrator", "first_step", "solver", "tolerance"])?;
+    }
     let time_step = table.required("time_step", table.number("time_step")?)?;
     table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
     scene.time_step = time_step;
     scene.bdf = match table.string("integrator")?.unwrap_or("bdf1") {
         "bdf1" => Bdf::One,
+        "bdf2" if mixed => {
+            let message = "is not for scenes that have [[soft]] and [[body]]: write \"bdf1\", or leave it out";
+            return Err(table.error("integrator", message));
+        }
         "bdf2" => Bdf::Two,
+        // Which one rigid bodies go by.
+        _ if mixed => Bdf::One,
         other => {
             let message = format!("must be \"bdf1\" or \"bdf2\" of soft bodies, found {other:?}");
             return Err(table.error("integrator", message));
@@ -168,6 +176,10 @@ fn read_settings(root: &Table, scene: &mut SoftScene) -> Result<(), Error> {
     };
     if let Some(solver) = table.string("solver")? {
         let found = VertexLaw::ALL.into_iter().find(|law| law.name() == solver);
+        if mixed && found.is_some_and(VertexLaw::is_penalty) {
+            let message = "is not for scenes that have [[soft]] and [[body]]: write \"coupled\" or \"hybrid\"";
+            return Err(table.error("solver", message));
+        }
         scene.law = found.ok_or_else(|| {
             let names = VertexLaw::ALL.map(|law| format!("\"{}\"", law.name())).join(", ");
             table

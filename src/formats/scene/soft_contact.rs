@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::mixed;
 use crate::Error;
 use crate::implicit::VertexLaw;
 use crate::soft::{SoftContact, SoftScene};
@@ -20,9 +21,18 @@ impl SoftContacts {
             .flat_map(|touched| scene.bodies.iter().map(move |b| format!("{touched}-{}", b.name)))
             .collect();
         let mut contacts = SoftContacts { all: None, pairs: HashMap::new() };
+        let soft: Vec<String> = scene.bodies.iter().map(|body| body.name.clone()).collect();
+        let touched = mixed::touched(scene);
         for mut table in root.tables("contact")? {
-            table.only(&["pair", "mu", "stiffness", "damping", "by_area"])?;
             let pair = table.string("pair")?;
+            let is_of_soft = pair.is_some_and(|pair| mixed::is_of_soft(pair, &soft, &touched));
+            if scene.rigid.is_some() && !is_of_soft && (pair.is_some() || table.has("bodies")) {
+                continue;
+            }
+            // What is said of all pairs is read as of rigid ones too.
+            if scene.rigid.is_none() || is_of_soft {
+                table.only(&["pair", "mu", "stiffness", "damping", "by_area"])?;
+            }
             if let Some(pair) = pair {
                 if !known.contains(pair) {
                     let mut pairs: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -108,6 +108,7 @@ impl VertexContact {
             offset: Scalar::constant(self.offset),
             surface: self.surface,
             turning: self.turning,
+            carrier: self.carrier,
             friction: variable(self.friction, 4),
             stiffness: variable(self.stiffness, 5),
             damping: variable(self.damping, 6),

@@ -1,0 +1,379 @@
+//! The derivative of a step of soft and rigid bodies together, forward and adjoint.
+//!
+//! What a change leaves of the momenta at fixed velocities is that of each soft body, condensed on the vertices that may touch (see
+//! [`StepDerivative`]), and of the rigid ones (see [`HostedJacobian`]). One response of the contact problem that they share tells
+//! how all velocities change, and each body what follows from these. The skew part of condensed matrices, of viscosity, takes
+//! one dense system as for one body.
+
+use nalgebra::Vector3;
+
+use super::mixed_geometry::{GuestGeometry, Touched};
+use super::solved_soft_step::SolvedSoftStep;
+use crate::ad::Node;
+use crate::argmin::{ContactFactor, CoupledContact, Perturbation};
+use crate::contact::ContactProblem;
+use crate::implicit::{DerivativeMemory, StepChange, StepDerivative};
+use crate::linalg::{Lu, solve_lower};
+use crate::linearize::{GuestSlopes, HostedJacobian, HostedStep};
+
+/// Changes of what soft and rigid bodies start a step from, and of what acts in it; or the adjoints of these.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MixedChange {
+    /// Of each soft body.
+    pub soft: Vec<StepChange>,
+    /// Of the state of the rigid bodies: a tangent vector.
+    pub rigid: Vec<f64>,
+    /// Of all inputs of the rigid bodies; as adjoints of those that are asked for, in that order.
+    pub inputs: Vec<f64>,
+}
+
+type Nodes = Vec<[f64; 3]>;
+
+/// Memory of derivatives from step to step.
+#[derive(Default)]
+pub(super) struct MixedMemory {
+    bodies: Vec<DerivativeMemory>,
+    jacobian: HostedJacobian,
+    factor: ContactFactor<f64>,
+    inputs: Vec<f64>,
+    outputs: Vec<f64>,
+    skew: Option<Lu<f64>>,
+    perturbation: Perturbation<f64>,
+}
+
+/// A step, factorised.
+pub(super) struct MixedDerivative<'a> {
+    steps: &'a [SolvedSoftStep<'a>],
+    rigid: HostedStep<'a>,
+    bodies: Vec<StepDerivative<'a>>,
+    /// The bodies that are guests of the contact problem, in its order.
+    guests: Vec<usize>,
+    contacts: Vec<GuestGeometry>,
+    /// The problem, and the trees of its rigid bodies.
+    problem: Option<(&'a ContactProblem<f64>, Vec<usize>)>,
+    /// The inputs that are asked for.
+    asked: &'a [usize],
+    memory: MixedMemory,
+}
+
+impl<'a> MixedDerivative<'a> {
+    /// Factorises at a solution. None where a step was not solved, or its conditions determine no derivative.
+    pub fn new(
+        mut memory: MixedMemory,
+        steps: &'a [SolvedSoftStep<'a>],
+        rigid: HostedStep<'a>,
+        asked: &'a [usize],
+    ) -> Option<Self> {
+        memory.bodies.resize_with(steps.len(), DerivativeMemory::default);
+        let mut bodies = Vec::with_capacity(steps.len());
+        for (solved, memory) in steps.iter().zip(&mut memory.bodies) {
+            bodies.push(solved.derivative(memory)?);
+        }
+        let is_guest = |&k: &usize| steps[k].step.is_guest();
+        let guests: Vec<usize> = (0..steps.len()).filter(is_guest).collect();
+        let island = rigid.contacts.solved().find(|(island, _)| island.has_guests);
+        let problem = island.map(|(island, problem)| (problem, island.trees.to_vec()));
+        let contacts = Vec::new();
+        let mut own =
+            MixedDerivative { steps, rigid, bodies, guests, contacts, problem, asked, memory };
+        own.factor().then_some(own)
+    }
+
+    /// The memory, for the derivative of another step.
+    pub fn into_memory(mut self) -> MixedMemory {
+        for (memory, body) in self.memory.bodies.iter_mut().zip(self.bodies) {
+            *memory = body.into_memory();
+        }
+        self.memory
+    }
+
+    fn factor(&mut self) -> bool {
+        let asked = self.asked;
+        let Some((problem, trees)) = &self.problem else {
+            return self.guests.is_empty() && self.memory.jacobian.update(self.rigid, asked, None);
+        };
+        let (node, inputs, outputs, solution) = problem.solved();
+        let first = trees.len();
+        if node.rows.trees() != first + self.guests.len() {
+            return false;
+        }
+        let MixedMemory {
+            jacobian, factor, inputs: own, outputs: found, skew, perturbation, ..
+        } = &mut self.memory;
+        own.clear();
+        own.extend_from_slice(inputs);
+        found.clear();
+        found.extend_from_slice(outputs);
+        // Condensed at the solution, not where the last iteration began; with v_p = v+ - S^-1 J'p.
+        let (masses, free) = (node.rows.entries(), node.rows.entries() + node.rows.squares());
+        let mut kept = Vec::new();
+        for (k, &body) in self.guests.iter().enumerate() {
+            let [_, l] = self.bodies[body].condensed();
+            let (square, range) = (node.rows.square(first + k), node.rows.tree(first + k));
+            self.bodies[body].gather(&self.steps[body].step.velocity, &mut kept);
+            if square.len() != l.len() || range.len() != kept.len() {
+                return false;
+            }
+            own[masses..][square].copy_from_slice(l);
+            found[range].copy_from_slice(&kept);
+        }
+        let (velocity, impulses) = found.split_at(node.rows.velocities());
+        let mut moved = vec![0.0; velocity.len()];
+        let data = node.data(own);
+        node.rows.transpose_times(data.jacobian, impulses, &mut moved);
+        data.solve_mass(&mut moved);
+        for k in 0..self.guests.len() {
+            for i in node.rows.tree(first + k) {
+                own[free + i] = velocity[i] - moved[i];
+            }
+        }
+        node.factor(solution, own, found, factor);
+        if !factor.is_determined() || factor.response.sharing_matters() {
+            return false;
+        }
+        *skew = None;
+        let unsymmetric = |body: &&usize| !self.steps[**body].momentum.is_symmetric();
+        if self.guests.iter().any(|body| unsymmetric(&body)) {
+            let matrices = self.guests.iter().map(|&body| self.bodies[body].condensed());
+            let Some(lu) = factor_skew(node, first, matrices, factor, perturbation) else {
+                return false;
+            };
+            *skew = Some(lu);
+        }
+        let mut block = node.rows.blocks().len();
+        block -=
+            self.guests.iter().map(|&body| self.steps[body].step.active().len()).sum::<usize>();
+        self.contacts.clear();
+        for (guest, &body) in self.guests.iter().enumerate() {
+            for &k in self.steps[body].step.active() {
+                let of = Touched { guest, body, contact: k, block };
+                let own = GuestGeometry::new(of, &self.steps[body], &self.rigid);
+                self.contacts.push(own);
+                block += 1;
+            }
+        }
+        let slopes: Vec<GuestSlopes> = self.contacts.iter().filter_map(|own| own.slopes).collect();
+        jacobian.update(self.rigid, asked, Some((&slopes, &factor.response)))
+    }
+
+    /// What a change makes of all bodies at the end of the step: velocities and places of each soft one, the tangent vector of the
+    /// rigid ones.
+    pub fn tangent(&mut self, change: &MixedChange) -> (Vec<[Nodes; 2]>, Vec<f64>) {
+        let steps = self.bodies.iter_mut().zip(&change.soft).zip(self.steps);
+        let mut begun = Vec::new();
+        let mut ends = Vec::new();
+        for ((derivative, change), solved) in steps {
+            if solved.step.is_guest() {
+                begun.push(derivative.begin_tangent(change));
+                ends.push([Vec::new(), Vec::new()]);
+            } else {
+                ends.push(derivative.tangent(change));
+            }
+        }
+        let MixedMemory { jacobian, factor, inputs, skew, perturbation, .. } = &mut self.memory;
+        let mut rigid = vec![0.0; change.rigid.len()];
+        let (places, n) = (&jacobian.places, jacobian.velocities);
+        let mut add = |column: &[f64], weight: f64| {
+            rigid.iter_mut().zip(column).for_each(|(sum, x)| *sum += weight * x);
+        };
+        for (k, column) in jacobian.a.column_iter().enumerate() {
+            // In the place of velocities at the start stands what those at the end do.
+            if change.rigid[k] != 0.0 && !places[n.min(places.len())..].contains(&k) {
+                add(column.as_slice(), change.rigid[k]);
+            }
+        }
+        for (column, &input) in jacobian.b.column_iter().zip(self.asked) {
+            add(column.as_slice(), change.inputs[input]);
+        }
+        let Some((problem, trees)) = &self.problem else { return (ends, rigid) };
+        let (node, ..) = problem.solved();
+        let data = node.data(inputs);
+        let first = trees.len();
+        perturbation.fit_whole(node, 1);
+        let unit = jacobian.perturbation();
+        let weights = places.iter().map(|&place| change.rigid[place]);
+        let asked = jacobian.inputs.iter().map(|&input| change.inputs[self.asked[input]]);
+        let weights = weights.chain(asked);
+        for (c, weight) in weights.enumerate().filter(|(_, weight)| *weight != 0.0) {
+            for (to, from) in [
+                (&mut perturbation.x, &unit.x),
+                (&mut perturbation.rows, &unit.rows),
+                (&mut perturbation.offsets, &unit.offsets),
+            ] {
+                let column = from.iter().skip(c).step_by(unit.columns);
+                to.iter_mut().zip(column).for_each(|(to, x)| *to += weight * x);
+            }
+        }
+        let mut kept = Vec::new();
+        for (k, (&body, begun)) in self.guests.iter().zip(&begun).enumerate() {
+            self.bodies[body].gather(&begun.b, &mut kept);
+            let own = &mut perturbation.x[node.rows.tree(first + k)];
+            own.iter_mut().zip(&kept).for_each(|(x, b)| *x += b);
+        }
+        for own in &self.contacts {
+            let change = &change.soft[own.of.body];
+            let moved = &change.x[own.node];
+            let row = node.rows.blocks()[own.of.block].first;
+            for r in 0..3 {
+                perturbation.rows[row + r] += product(&own.rows[r], moved);
+            }
+            let contact = own.of.contact;
+            perturbation.offsets[own.of.block] += product(&own.gap, moved) / own.rate
+                + own.compliance_slope * change.stiffness[contact];
+            perturbation.limits[own.of.block] += change.friction[contact];
+            if let Some(slopes) = &own.slopes {
+                let [force, moment] =
+                    [&own.forces, &own.moments].map(|rows| rows.map(|row| product(&row, moved)));
+                let tree = self.rigid.motion.bodies[slopes.body].tree;
+                let place = trees.iter().position(|&own| Some(own) == tree);
+                let Some(place) = place else { continue };
+                let x = &mut perturbation.x[node.rows.tree(place)];
+                let motion = self.rigid.motion;
+                motion.add_row(slopes.body, Vector3::zeros(), -Vector3::from(force), 1.0, x);
+                motion.add_turn(slopes.body, moment.into(), 1.0, x);
+            }
+        }
+        data.solve_factor(&mut perturbation.x);
+        factor.response.respond(node, perturbation);
+        if let Some(skew) = skew {
+            skew.solve_rows(1, &mut perturbation.x);
+        }
+        data.solve_factor_transpose(&mut perturbation.x);
+        let changed = &perturbation.x;
+        for (&place, x) in places[n..].iter().zip(changed) {
+            let column = jacobian.a.column(place);
+            rigid.iter_mut().zip(&column).for_each(|(sum, end)| *sum += x * end);
+        }
+        for (k, (&body, mut begun)) in self.guests.iter().zip(begun).enumerate() {
+            self.bodies[body].scatter(&changed[node.rows.tree(first + k)], &mut begun.b);
+            ends[body] = self.bodies[body].end_tangent(begun);
+        }
+        (ends, rigid)
+    }
+
+    /// The adjoints of what the step is made of, from those of what it ends with: velocities and places of each soft body, the state of
+    /// the rigid ones.
+    pub fn adjoint(&mut self, soft: &[[&[[f64; 3]]; 2]], rigid: &[f64]) -> MixedChange {
+        let mut begun = Vec::new();
+        let mut change = MixedChange::default();
+        for ((derivative, [v, x]), solved) in self.bodies.iter_mut().zip(soft).zip(self.steps) {
+            if solved.step.is_guest() {
+                begun.push(derivative.begin_adjoint(v, x));
+                change.soft.push(StepChange::default());
+            } else {
+                change.soft.push(derivative.adjoint(v, x));
+            }
+        }
+        let MixedMemory { jacobian, factor, inputs, skew, perturbation, .. } = &mut self.memory;
+        let (places, n) = (&jacobian.places, jacobian.velocities);
+        let along = |column: &[f64]| column.iter().zip(rigid).map(|(a, b)| a * b).sum::<f64>();
+        change.rigid = jacobian.a.column_iter().map(|column| along(column.as_slice())).collect();
+        change.inputs = jacobian.b.column_iter().map(|column| along(column.as_slice())).collect();
+        let Some((problem, trees)) = &self.problem else { return change };
+        let (node, ..) = problem.solved();
+        let data = node.data(inputs);
+        let first = trees.len();
+        perturbation.fit_whole(node, 1);
+        for (x, &place) in perturbation.x.iter_mut().zip(&places[n..]) {
+            *x = std::mem::take(&mut change.rigid[place]);
+        }
+        let mut kept = Vec::new();
+        for (k, (&body, begun)) in self.guests.iter().zip(&begun).enumerate() {
+            self.bodies[body].gather(&begun.w, &mut kept);
+            perturbation.x[node.rows.tree(first + k)].copy_from_slice(&kept);
+        }
+        data.solve_factor(&mut perturbation.x);
+        if let Some(skew) = skew {
+            skew.solve_transpose_rows(1, &mut perturbation.x);
+        }
+        let none = vec![0.0; node.rows.rows()];
+        factor.response.respond_transpose(node, &none, perturbation);
+        data.solve_factor_transpose(&mut perturbation.x);
+        let Perturbation { x, rows, offsets, limits, .. } = perturbation;
+        let unit = jacobian.perturbation();
+        let column = |c: usize| {
+            let all = [(&*x, &unit.x), (&*rows, &unit.rows), (&*offsets, &unit.offsets)];
+            let sum = |(weights, from): (&Vec<f64>, &Vec<f64>)| -> f64 {
+                let own = from.iter().skip(c).step_by(unit.columns);
+                weights.iter().zip(own).map(|(w, x)| w * x).sum()
+            };
+            all.into_iter().map(sum).sum::<f64>()
+        };
+        for (c, &place) in places.iter().enumerate() {
+            change.rigid[place] += column(c);
+        }
+        for (c, &input) in (places.len()..).zip(&jacobian.inputs) {
+            change.inputs[input] += column(c);
+        }
+        for own in &self.contacts {
+            let begun = &mut begun[own.of.guest];
+            let row = node.rows.blocks()[own.of.block].first;
+            let offset = offsets[own.of.block];
+            let mut moved = [0.0; 3];
+            for r in 0..3 {
+                (0..3).for_each(|k| moved[k] += rows[row + r] * own.rows[r][k]);
+            }
+            (0..3).for_each(|k| moved[k] += offset * own.gap[k] / own.rate);
+            if let Some(slopes) = &own.slopes {
+                let tree = self.rigid.motion.bodies[slopes.body].tree;
+                if let Some(place) = trees.iter().position(|&own| Some(own) == tree) {
+                    let x = &x[node.rows.tree(place)];
+                    let [linear, angular] = own.twist(&self.rigid, x);
+                    for k in 0..3 {
+                        for (i, (force, moment)) in own.forces.iter().zip(&own.moments).enumerate()
+                        {
+                            moved[k] += angular[i] * moment[k] - linear[i] * force[k];
+                        }
+                    }
+                }
+            }
+            let (contact, adjoint) = (own.of.contact, &mut begun.adjoint);
+            (0..3).for_each(|k| adjoint.x[own.node][k] += moved[k]);
+            adjoint.friction[contact] = limits[own.of.block];
+            adjoint.stiffness[contact] = own.compliance_slope * offset;
+            // What the impulse turns is left to the body.
+            begun.normals.push((contact, [0.0; 3]));
+        }
+        for (k, (&body, mut begun)) in self.guests.iter().zip(begun).enumerate() {
+            let derivative = &mut self.bodies[body];
+            derivative.scatter(&x[node.rows.tree(first + k)], &mut begun.w);
+            let [v, x] = soft[body];
+            change.soft[body] = derivative.end_adjoint((v, x), begun);
+        }
+        change
+    }
+}
+
+/// 1 + H K, K the skew parts of the condensed matrices S of guests, L^-1 S_k L^-T; nothing if it is singular.
+fn factor_skew<'m>(
+    node: &CoupledContact,
+    first: usize,
+    matrices: impl Iterator<Item = [&'m [f64]; 2]>,
+    factor: &mut ContactFactor<f64>,
+    perturbation: &mut Perturbation<f64>,
+) -> Option<Lu<f64>> {
+    let all = node.rows.velocities();
+    perturbation.fit(node, all, 0);
+    for (k, [s, l]) in matrices.enumerate() {
+        let range = node.rows.tree(first + k);
+        let n = range.len();
+        // By columns L^-1 S_k, then by rows the same from the right.
+        let mut columns: Vec<f64> =
+            (0..n * n).map(|k| 0.5 * (s[k % n * n + k / n] - s[k])).collect();
+        columns.chunks_exact_mut(n).for_each(|column| solve_lower(l, n, column));
+        for i in 0..n {
+            let mut row: Vec<f64> = columns.iter().skip(i).step_by(n).copied().collect();
+            solve_lower(l, n, &mut row);
+            let at = (range.start + i) * all + range.start;
+            perturbation.x[at..at + n].copy_from_slice(&row);
+        }
+    }
+    factor.response.respond(node, perturbation);
+    (0..all).for_each(|k| perturbation.x[k * (all + 1)] += 1.0);
+    let mut lu = Lu::default();
+    lu.factor(&perturbation.x, all).then_some(lu)
+}
+
+fn product(x: &[f64; 3], y: &[f64; 3]) -> f64 {
+    x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+}
