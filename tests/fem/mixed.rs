@@ -236,8 +236,8 @@ fn motions_change_as_differences_say_forward_and_backward() {
         };
         let middle = end(0.0);
         let expected = central(size, |h| end(h).difference(coordinates(), &middle));
-        // The contacts of the rigid bodies are solved to 1e-12 of the velocities.
-        let e = error(column, &expected, 2e-12 / (2e-5 * size));
+        // The contacts of the rigid bodies are solved to 1e-12 of the velocities, and their momenta add up what is left.
+        let e = error(column, &expected, 1e-11 / (2e-5 * size));
         assert!(e < 2e-5, "{name}: {e:e} {column:?} {expected:?}");
     }
 }
