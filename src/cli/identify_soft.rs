@@ -111,8 +111,12 @@ fn write(
             let place = order.iter().position(|&own| own == k);
             let mut recorder =
                 place.map(|_| SoftTrackRecorder::new(&scene, &drawing, span, order.len()));
-            let motion = simulate_soft::motion_csv(&scene, steps, &mut |time, states| {
-                recorder.iter_mut().for_each(|recorder| recorder.frame(time, states));
+            let motion = simulate_soft::motion_csv(&scene, steps, &mut |time, rollout| {
+                let Some(recorder) = &mut recorder else { return };
+                if let Some(rigid) = rollout.rigid_state() {
+                    recorder.beside(rigid, rollout.rigid_contacts());
+                }
+                recorder.frame(time, rollout.states());
             });
             if let (Some(place), Some(recorder)) = (place, recorder) {
                 let tracks = vec![recorder.finish(), recorded_markers(&scene, &drawing, recording)];

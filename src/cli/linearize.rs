@@ -72,7 +72,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
     if let Some(scene) = SoftScene::load(&arguments.scene)? {
-        arguments.refuse_for_soft_bodies()?;
+        arguments.refuse_for_soft_bodies(scene.rigid.is_some())?;
         let Arguments { scene: path, steps, parameters, output, json, .. } = arguments;
         whole_files::check_place(output)?;
         let steps = run_length(path, scene.time_step, *steps)?;
@@ -182,13 +182,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 
 impl Arguments {
     /// What there is for rigid bodies only.
-    fn refuse_for_soft_bodies(&self) -> Result<(), Error> {
+    fn refuse_for_soft_bodies(&self, mixed: bool) -> Result<(), Error> {
+        let [controls, inputs] = match mixed {
+            true => [
+                "inputs are those of the scene, all along",
+                "those of rigid bodies are --parameters",
+            ],
+            false => ["they have no inputs", "they have none"],
+        };
         self.options.refuse_for_soft_bodies()?;
         let is_other = self.convention != Convention::ALL[0].name();
         refuse_for_soft_bodies(&[
             ("--trajectory", self.trajectory.is_some(), "their motion is that of the scene"),
-            ("--controls", self.controls.is_some(), "they have no inputs"),
-            ("--inputs", self.inputs.is_some(), "they have none"),
+            ("--controls", self.controls.is_some(), controls),
+            ("--inputs", self.inputs.is_some(), inputs),
             ("--convention", is_other, "nodes have no orientation"),
         ])
     }

@@ -23,7 +23,7 @@ use super::output::{self, ResultArguments, json_head, json_text, number, print};
 use super::{interrupt, scene_options, simulate_soft, whole_files};
 use crate::Error;
 use crate::identify;
-use crate::optimize::{Landscape, Optimum, Task, TaskScene, landscape, optimize};
+use crate::optimize::{Landscape, Optimum, Task, TaskScene, TaskVariable, landscape, optimize};
 
 /// Search for starts, parameters or motor signals that bring bodies where they are wanted
 ///
@@ -54,14 +54,17 @@ pub(super) struct Arguments {
     /// Where to write the motion found (CSV), of soft bodies
     #[arg(long, value_name = "FILE", conflicts_with = "landscape")]
     motion: Option<PathBuf>,
+    /// Where to write the inputs found (CSV), a row a step, for simulate --controls
+    #[arg(long, value_name = "FILE", conflicts_with = "landscape")]
+    controls: Option<PathBuf>,
     #[command(flatten)]
     result: ResultArguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = arguments.result.threads()?;
-    let Arguments { plot, motion, result, .. } = arguments;
-    let files = [plot, motion].into_iter().flatten().map(PathBuf::as_path);
+    let Arguments { plot, motion, controls, result, .. } = arguments;
+    let files = [plot, motion, controls].into_iter().flatten().map(PathBuf::as_path);
     whole_files::check_places(files.chain(result.file()))?;
     let task = Task::load(&arguments.task)?;
     match &task.scene {
@@ -71,6 +74,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.motion.is_some() && matches!(task.scene, TaskScene::Rigid(_)) {
         let message = "is of soft bodies: set the variables in the scene, and simulate it";
         return Err(Error::input("--motion", None, "", message));
+    }
+    if controls.is_some() && task.inputs(&task.start()).is_empty() {
+        let message = "is of tasks whose variables are inputs, such as a motor's";
+        return Err(Error::input("--controls", None, "", message));
     }
     match &arguments.landscape[..] {
         [] => search(arguments, &task, threads),
@@ -106,9 +113,25 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
         let motion = simulate_soft::motion_csv(&scene, task.steps, &mut |_, _| ());
         whole_files::write_file(file, motion.as_bytes())?;
     }
+    if let Some(file) = &arguments.controls {
+        whole_files::write_file(file, controls_csv(task, &found.x).as_bytes())?;
+    }
     let converged = found.outcome == identify::Outcome::Converged;
     let whole = found.evaluated.unsolved == 0 && found.failure.is_none();
     Ok(if converged && whole { Outcome::Done } else { Outcome::Failed })
+}
+
+/// The inputs found, a row a step.
+fn controls_csv(task: &Task, x: &[f64]) -> String {
+    let inputs = task.inputs(x);
+    let names = inputs.iter().map(|(name, _)| format!(",{name}"));
+    let mut rows = format!("t{}\n", names.collect::<String>());
+    for step in 0..task.steps {
+        let values = inputs.iter().map(|(_, values)| format!(",{:?}", values[step]));
+        let time = step as f64 * task.scene.time_step();
+        rows += &format!("{time:?}{}\n", values.collect::<String>());
+    }
+    rows
 }
 
 fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
@@ -161,10 +184,15 @@ fn report(task: &Task, found: &Optimum) {
         identify::Outcome::Infeasible => "has no finite cost",
     };
     print(&format!("{how}, {simulations} simulations, cost {:.6e}", found.evaluated.cost));
-    let names = task.variable_names();
-    let width = names.iter().map(String::len).max().unwrap_or(0);
-    for (name, x) in names.iter().zip(&found.x) {
-        print(&format!("  {name:<width$}  {x:.9}"));
+    let width = task.variables.iter().map(|own| own.name.len()).max().unwrap_or(0);
+    let mut rest = &found.x[..];
+    for TaskVariable { name, initial, .. } in &task.variables {
+        let (own, others) = rest.split_at(initial.len());
+        rest = others;
+        let values: Vec<String> = own.iter().map(|x| format!("{x:.9}")).collect();
+        let values =
+            if let [one] = &values[..] { one } else { &format!("[{}]", values.join(", ")) };
+        print(&format!("  {name:<width$}  {values}"));
     }
     if let Some(failure) = &found.failure {
         output::warn(&format!("stage {} did not begin: {failure}", found.stages.len() + 1));

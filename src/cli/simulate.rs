@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
+use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 use super::contact_log::ContactLog;
@@ -21,6 +22,7 @@ use super::whole_files::{self, is_device};
 use super::{archive, learned};
 use crate::Error;
 use crate::contact::ContactRecord;
+use crate::dynamics::Kinematics;
 use crate::model::{Joint, Scene};
 use crate::simulation::{BeyondSpeed, Rollout, StepReport};
 use crate::soft::SoftScene;
@@ -75,6 +77,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// A body that is this far from where it was (m) is elsewhere.
+const PARTED: f64 = 1e-9;
+
 /// What is written beside the trajectory by `--contacts`.
 const CONTACT_FILES: [&str; 2] = ["contacts.csv", "solver.csv"];
 
@@ -84,7 +89,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let controls = match (&arguments.drive.controls, &mut scene.rigid) {
             (Some(path), Some(rigid)) => {
                 let controls = Controls::load(path, &rigid.model)?;
+                let before = rigid.state.clone();
                 controls.place(&rigid.model, &mut rigid.state);
+                refuse_to_part(path, &scene, &before)?;
                 Some(controls)
             }
             _ => None,
@@ -233,18 +240,41 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     Ok(Outcome::of(report.unsolved == 0 && made == steps, &report.plausibility))
 }
 
+/// An error if controls lead a body from elsewhere than the scene has it, where that carries a soft one.
+fn refuse_to_part(path: &Path, scene: &SoftScene, before: &State<f64>) -> Result<(), Error> {
+    let Some(rigid) = scene.rigid.as_deref() else { return Ok(()) };
+    let [old, new] =
+        [before, &rigid.state].map(|state| Kinematics::new(&rigid.model, &rigid.parameters, state));
+    for body in &scene.bodies {
+        for hold in &body.holds {
+            let (Some(carrier), Some(&node)) = (hold.carrier, hold.nodes.first()) else { continue };
+            let apart = [Vector3::zeros(), Vector3::x(), Vector3::y()]
+                .map(|local| (new.point(carrier, &local) - old.point(carrier, &local)).norm());
+            if node < body.position.len() && apart.iter().any(|apart| *apart > PARTED) {
+                let name = &rigid.model.bodies[carrier].name;
+                let message = format!(
+                    "leads {name} from elsewhere than the scene has it, where it carries {}: have both start there",
+                    body.name
+                );
+                return Err(Error::input(path.display().to_string(), None, "", message));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Arguments {
-    /// What there is for rigid bodies only.
-    /// Options that scenes of soft bodies have not; `mixed`: there are rigid ones beside them.
+    /// What there is for rigid bodies only; `mixed`: some are beside the soft ones.
     fn refuse_for_soft_bodies(&self, mixed: bool) -> Result<(), Error> {
         let DriveOptions { controls, kp, kd, settle } = &self.drive;
         self.options.refuse_for_soft_bodies()?;
+        let motors = if mixed { "write an [[actuator]]" } else { "they have no motors" };
         let given = [
             ("--contacts", self.contacts, "--vtu DIR has the impulses at the nodes"),
             ("--columns", self.columns.is_some(), "all columns are written"),
             ("--controls", controls.is_some() && !mixed, "they have no inputs"),
-            ("--kp", kp.is_some(), "they have no motors"),
-            ("--kd", kd.is_some(), "they have no motors"),
+            ("--kp", kp.is_some(), motors),
+            ("--kd", kd.is_some(), motors),
             ("--settle", settle.is_some(), "simulate longer"),
             ("--threads", self.threads.is_some_and(|n| n > 1), "they are simulated on one"),
         ];

@@ -11,6 +11,7 @@ use super::interrupt;
 use super::lock::Lock;
 use super::outcome::Outcome;
 use super::output::{self, number};
+use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::watched::watched;
@@ -18,6 +19,7 @@ use super::whole_files;
 use crate::Error;
 use crate::contact::ContactRecord;
 use crate::npz::Npz;
+use crate::simulation::StepReport;
 use crate::soft::{
     SoftRollout, SoftScene, SoftState, SoftStepReport, collection, unstructured_grid,
 };
@@ -92,6 +94,8 @@ struct Motion {
     /// Files for ParaView, and their times.
     frames: Vec<(f64, String)>,
     unsolved: usize,
+    /// How the rigid bodies did.
+    beside: StepReport,
     /// Of the step solved worst.
     worst: SoftStepReport,
     iterations: usize,
@@ -167,6 +171,7 @@ pub(super) fn run(
             motion.frames.push((time, file));
         }
         motion.unsolved += usize::from(made.report.unsolved > 0);
+        motion.beside.merge(&made.report.rigid);
         motion.iterations += made.report.worst.iterations;
         motion.worst.take_worse(&made.report.worst);
         motion.times.push(time);
@@ -232,20 +237,24 @@ pub(super) fn run(
             motion.unsolved, scene.newton.accepted, worst.residual
         ));
     }
+    let plausibility = &motion.beside.plausibility;
+    if let Some(rigid) = &scene.rigid {
+        output::warn_of_contacts(&motion.beside, &rigid.model, &rigid.settings);
+        plausibility::warn(plausibility, "", &rigid.model, scene.time_step);
+    }
     if made < steps {
         let why =
             if interrupt::interrupted() { "interrupted" } else { "stopped at what is not finite" };
         output::warn(&format!("{why} after {made} of {steps} steps"));
     }
-    let good = motion.unsolved == 0 && made == steps;
-    Ok(if good { Outcome::Done } else { Outcome::Failed })
+    Ok(Outcome::of(motion.unsolved == 0 && made == steps, plausibility))
 }
 
 /// The motion of a scene, a row a step, which `observe` sees too.
 pub(super) fn motion_csv(
     scene: &SoftScene,
     steps: usize,
-    observe: &mut dyn FnMut(f64, &[SoftState]),
+    observe: &mut dyn FnMut(f64, &SoftRollout),
 ) -> String {
     let mut rollout = SoftRollout::new(scene);
     let mut rows = header(scene);
@@ -254,7 +263,7 @@ pub(super) fn motion_csv(
             rollout.step();
         }
         let time = step as f64 * scene.time_step;
-        observe(time, rollout.states());
+        observe(time, &rollout);
         add_row(scene, time, (rollout.states(), rollout.rigid_state()), &mut rows);
     }
     rows
@@ -392,6 +401,11 @@ fn summary(
             "worst_residual": number(motion.worst.worst.residual),
         }),
     );
+    if let Some(rigid) = &scene.rigid {
+        let solver = output::solver_summary(&motion.beside, &rigid.model);
+        let implausible = motion.beside.plausibility.json(&rigid.model, scene.time_step);
+        object.insert("rigid".into(), json!({ "solver": solver, "implausible": implausible }));
+    }
     object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
     object
 }

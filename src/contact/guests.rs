@@ -22,13 +22,15 @@ pub(crate) struct Guest {
     pub velocity: Vec<f64>,
 }
 
-/// A point of a guest that touches.
+/// A point of a guest that touches, or is tied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GuestContact {
     /// Which guest, and the first of three velocities of it that are those of the point in the world.
     pub guest: usize,
     pub place: usize,
-    /// The normal, out of what it touches, and two tangents.
+    /// What its rows demand.
+    pub law: Law,
+    /// The normal, out of what it touches, and two tangents; of a tie only the first counts.
     pub frame: [[f64; 3]; 3],
     /// The body that it touches, and where, from its centre of mass, in it (m); nothing if that does not move.
     pub carrier: Option<(usize, Vector3<f64>)>,
@@ -94,7 +96,9 @@ impl ContactProblem<f64> {
     pub(super) fn solve_with(&mut self, posed: &Posed<f64>, island: &Island, guests: &mut Guests) {
         self.pose(posed, island);
         self.admit(posed, island, guests);
-        let start = guests.contacts.iter().flat_map(|contact| contact.impulse);
+        let rows = |contact: &GuestContact| contact.law.rows();
+        let start = guests.contacts.iter();
+        let start = start.flat_map(|own| own.impulse.into_iter().take(rows(own)));
         self.solve_from(posed, island, (start, guests.again));
         let (own, contacts) = (island.trees.len(), &mut guests.contacts);
         let (node, _, outputs, solution) = self.solved();
@@ -106,7 +110,8 @@ impl ContactProblem<f64> {
         let first = node.rows.blocks().len() - contacts.len();
         let blocks = node.rows.blocks()[first..].iter().zip(&solution.modes[first..]);
         for (contact, (block, &mode)) in contacts.iter_mut().zip(blocks) {
-            contact.impulse = [0, 1, 2].map(|r| impulses[block.first + r]);
+            contact.impulse = [0.0; 3];
+            contact.impulse[..block.rows].copy_from_slice(&impulses[block.range()]);
             contact.mode = mode;
         }
         guests.report = solution.report;
@@ -142,12 +147,12 @@ impl ContactProblem<f64> {
                 let tree = motion.bodies[body].tree?;
                 Some((body, arm, island.place(tree)))
             });
-            node.add(Law::default(), [carrier.map_or(guest, |(.., place)| place), guest]);
+            node.add(contact.law, [carrier.map_or(guest, |(.., place)| place), guest]);
             if contact.alone {
                 node.rows.set_alone();
             }
             let width = trees[contact.guest].free.len();
-            for direction in &contact.frame {
+            for direction in &contact.frame[..contact.law.rows()] {
                 if let Some((body, arm, place)) = carrier {
                     let start = inputs.len();
                     inputs.resize(start + own.rows.tree(place).len(), 0.0);

@@ -2,7 +2,7 @@
 //! matrix is what they feel of the whole body.
 
 use super::momentum::Momentum;
-use crate::linalg::{BlockMatrix, BlockPattern, SparseFactor, Symbolic};
+use crate::linalg::{BlockMatrix, BlockPattern, SparseFactor, Symbolic, dot};
 
 /// A factorised matrix dR/du, and S, what is left of it at the vertices that are kept.
 #[derive(Clone, Debug, Default)]
@@ -12,8 +12,10 @@ pub(super) struct Condensation {
     known: BlockPattern,
     matrix: BlockMatrix<f64>,
     factor: SparseFactor,
-    /// L of the symmetric part of S.
+    /// L of the symmetric part of S, or of what stands for it.
     pub mass_factor: Vec<f64>,
+    /// Whether L is of what stands for S.
+    stands_in: bool,
 }
 
 impl Condensation {
@@ -55,9 +57,45 @@ impl Condensation {
         projected: bool,
     ) -> bool {
         let symmetric = momentum.is_symmetric() || projected;
+        self.stands_in = false;
         momentum.tangent(u, x, projected, &mut self.matrix)
             && self.factor.factor(&self.symbolic, &self.matrix, symmetric).is_ok()
             && self.factor.condensed_cholesky(&mut self.mass_factor)
+    }
+
+    /// The same where S need not be positive definite, as that of a body which is pressed and does not topple only for what it touches
+    /// or is tied to: L is of the projected matrix then.
+    #[must_use]
+    pub fn factor_any(&mut self, momentum: &Momentum<f64>, u: &[[f64; 3]], x: &[[f64; 3]]) -> bool {
+        if self.factor(momentum, u, x, false) {
+            return true;
+        }
+        if !self.factor(momentum, u, x, true) {
+            return false;
+        }
+        self.stands_in = true;
+        momentum.tangent(u, x, false, &mut self.matrix)
+            && self.factor.factor(&self.symbolic, &self.matrix, momentum.is_symmetric()).is_ok()
+    }
+
+    /// Whether S is more than L L'.
+    pub fn has_rest(&self, momentum: &Momentum<f64>) -> bool {
+        self.stands_in || !momentum.is_symmetric()
+    }
+
+    /// S - L L', by columns.
+    pub fn rest(&self) -> Vec<f64> {
+        let (s, l) = (self.condensed(), &self.mass_factor);
+        let n = s.len().isqrt();
+        let entry = |k: usize| {
+            let (column, row) = (k / n, k % n);
+            if !self.stands_in {
+                return 0.5 * (s[row * n + column] - s[column * n + row]);
+            }
+            let most = row.min(column) + 1;
+            s[row * n + column] - dot(&l[row * n..][..most], &l[column * n..][..most])
+        };
+        (0..n * n).map(entry).collect()
     }
 
     /// S by rows.

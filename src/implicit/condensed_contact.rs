@@ -67,6 +67,7 @@ impl Posed {
         self.bristles = step.law == VertexLaw::PenaltyLinear;
         let compliance = |contact: &VertexContact| match step.law {
             VertexLaw::Coupled => 0.0,
+            _ if contact.is_tie => 0.0,
             _ => 1.0 / (rate * rate * contact.stiffness),
         };
         self.demands.clear();
@@ -191,7 +192,9 @@ impl CondensedContact {
         contacts: &[VertexContact],
         step: &mut ContactStep,
     ) {
-        if !step.begin(momentum, contacts) {
+        let sound = step.begin(momentum, contacts);
+        // What is tied to a body is solved with that.
+        if !sound || contacts.iter().any(|contact| contact.is_tie) {
             return;
         }
         step.activate(momentum, contacts);

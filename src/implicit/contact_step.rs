@@ -44,7 +44,7 @@ impl ContactStep {
 
     /// How much faster a contact must part, by its compliance (m/s), for a change of its stiffness (N/m).
     pub(crate) fn compliance_slope(&self, k: usize, contact: &VertexContact, rate: f64) -> f64 {
-        if self.law == VertexLaw::Coupled {
+        if self.law == VertexLaw::Coupled || contact.is_tie {
             return 0.0;
         }
         let root = rate * contact.stiffness;
@@ -78,7 +78,9 @@ impl ContactStep {
         self.impulses.resize(contacts.len(), [0.0; 3]);
         let Some(predicted) = momentum.step else { return false };
         let is_stiff = |contact: &VertexContact| {
-            self.law == VertexLaw::Coupled || contact.stiffness > 0.0 && contact.damping == 0.0
+            self.law == VertexLaw::Coupled
+                || contact.is_tie
+                || contact.stiffness > 0.0 && contact.damping == 0.0
         };
         let admissible = contacts.iter().all(|contact| {
             contact.is_admissible(nodes) && !momentum.is_fixed(contact.node) && is_stiff(contact)
@@ -115,7 +117,7 @@ impl ContactStep {
             if contact.is_beyond() {
                 self.impulses[k] = [0.0; 3];
             }
-            if passes || self.impulses[k] != [0.0; 3] {
+            if passes || contact.is_tie || self.impulses[k] != [0.0; 3] {
                 self.active.push(k);
             }
         }

@@ -66,9 +66,11 @@ impl HostedBody {
         &self.body.free
     }
 
-    /// Whether no vertex has two contacts.
-    pub fn is_unique(&self) -> bool {
-        self.posed.is_unique()
+    /// Whether no vertex has two contacts. Tied nodes touch nothing.
+    pub fn is_unique(&self, contacts: &[VertexContact], active: &[usize]) -> bool {
+        let both = self.posed.demands.iter().zip(active);
+        let touching = both.filter(|(_, k)| !contacts[**k].is_tie);
+        touching.map(|(demand, _)| demand.place).is_sorted_by(|a, b| a < b)
     }
 
     /// What their contacts ask, as they stand in [`ContactStep::active`].

@@ -2,13 +2,14 @@
 //! contact conditions together.
 //!
 //! A change of what the step is made of leaves b = -dR at fixed velocities. With A = dR/du condensed on the vertices that touch
-//! to S = S_s + S_k (symmetric and skew parts, S_s = L L'), and x = L'du there,
+//! to S = S_s + S_k (symmetric and skew parts, S_s = L L'; where a body that is pressed would topple but for what it touches, S_s
+//! is of the matrix projected to be positive definite, and S_k the rest), and x = L'du there,
 //!
 //! ```text
 //! S du = b + J'dp  and the conditions of the modes:   x = H (L^-1 b - L^-1 S_k L^-T x) + what changes in the conditions
 //! ```
 //!
-//! where H is the response of contact on the mass S_s (`argmin::contact::response`). So the skew part, of viscosity, takes one
+//! where H is the response of contact on the mass S_s (`argmin::contact::response`). So S_k, of viscosity or of that, takes one
 //! dense system of the vertices that touch. The others follow.
 
 use super::bdf::Bdf;
@@ -42,7 +43,7 @@ pub struct DerivativeMemory {
     posed: Posed,
     factor: ContactFactor<f64>,
     /// 1 + H L^-1 S_k L^-T, if S_k is not zero.
-    skew: Option<Lu<f64>>,
+    rest: Option<Lu<f64>>,
     /// a K
     stiffness: BlockMatrix<f64>,
     /// dR/du as if no node were held, if one is.
@@ -98,7 +99,7 @@ impl<'a> StepDerivative<'a> {
             return None;
         }
         let mut derivative = StepDerivative { momentum, bdf, contacts, step, memory };
-        derivative.memory.skew = None;
+        derivative.memory.rest = None;
         // Penalties are forces, and no vertex is kept for them.
         let active = if step.law.is_penalty() { &[][..] } else { &step.active[..] };
         let mut needed: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
@@ -110,7 +111,7 @@ impl<'a> StepDerivative<'a> {
             false => derivative.memory.condensation.keep(&momentum, &needed),
         }
         let (u, x) = (&step.velocity, &step.position);
-        if !derivative.memory.condensation.factor(&momentum, u, x, false) {
+        if !derivative.memory.condensation.factor_any(&momentum, u, x) {
             return None;
         }
         let stiffness = &mut derivative.memory.stiffness;
@@ -130,9 +131,15 @@ impl<'a> StepDerivative<'a> {
         (is_guest || needed.is_empty() || derivative.factor_contact()).then_some(derivative)
     }
 
-    /// The matrix condensed on the vertices that may touch, by rows, and L of its symmetric part.
-    pub(crate) fn condensed(&self) -> [&[f64]; 2] {
-        [self.memory.condensation.condensed(), &self.memory.condensation.mass_factor]
+    /// L of the mass of the vertices that may touch, by rows.
+    pub(crate) fn mass_factor(&self) -> &[f64] {
+        &self.memory.condensation.mass_factor
+    }
+
+    /// What the matrix condensed on them is more than L L', by columns, if it is.
+    pub(crate) fn rest(&self) -> Option<Vec<f64>> {
+        let condensation = &self.memory.condensation;
+        condensation.has_rest(&self.momentum).then(|| condensation.rest())
     }
 
     /// What stands at the vertices that may touch.
@@ -173,15 +180,14 @@ impl<'a> StepDerivative<'a> {
         posed.outputs.clear();
         posed.outputs.extend(velocity.iter().chain(&impulses));
         posed.node.factor(&step.solution, &posed.inputs, &posed.outputs, factor);
-        factor.is_determined() && (momentum.is_symmetric() || self.factor_skew(n))
+        factor.is_determined() && (!condensation.has_rest(momentum) || self.factor_rest(n))
     }
 
     /// 1 + H L^-1 S_k L^-T
-    fn factor_skew(&mut self, n: usize) -> bool {
-        let (s, l) = (self.memory.condensation.condensed(), &self.memory.condensation.mass_factor);
-        // L^-1 S_k by columns of S_k, then (L^-1 (L^-1 S_k)')' = L^-1 S_k L^-T, which is skew.
-        let mut columns: Vec<f64> =
-            (0..n * n).map(|k| 0.5 * (s[k % n * n + k / n] - s[k])).collect();
+    fn factor_rest(&mut self, n: usize) -> bool {
+        let l = &self.memory.condensation.mass_factor;
+        // L^-1 S_k by columns of S_k, then (L^-1 (L^-1 S_k)')' = L^-1 S_k L^-T.
+        let mut columns = self.memory.condensation.rest();
         for _ in 0..2 {
             columns.chunks_exact_mut(n).for_each(|column| solve_lower(l, n, column));
             // By rows what was by columns.
@@ -195,7 +201,7 @@ impl<'a> StepDerivative<'a> {
         (0..n).for_each(|k| self.memory.perturbation.x[k * (n + 1)] += 1.0);
         let mut lu = Lu::default();
         let regular = lu.factor(&self.memory.perturbation.x, n);
-        self.memory.skew = Some(lu);
+        self.memory.rest = Some(lu);
         regular
     }
 
@@ -254,8 +260,8 @@ impl<'a> StepDerivative<'a> {
         let (node, l) = (&self.memory.posed.node, &self.memory.condensation.mass_factor);
         self.memory.factor.response.respond(node, &mut self.memory.perturbation);
         let own = &mut self.memory.perturbation.x;
-        if let Some(skew) = &mut self.memory.skew {
-            skew.solve_rows(1, own);
+        if let Some(rest) = &mut self.memory.rest {
+            rest.solve_rows(1, own);
         }
         solve_lower_transpose(l, n, own);
         self.memory.condensation.scatter(own, b);
@@ -433,8 +439,8 @@ impl<'a> StepDerivative<'a> {
         self.memory.condensation.gather(w, &mut self.memory.perturbation.x);
         let (l, n) = (&self.memory.condensation.mass_factor, self.memory.perturbation.x.len());
         solve_lower(l, n, &mut self.memory.perturbation.x);
-        if let Some(skew) = &mut self.memory.skew {
-            skew.solve_transpose_rows(1, &mut self.memory.perturbation.x);
+        if let Some(rest) = &mut self.memory.rest {
+            rest.solve_transpose_rows(1, &mut self.memory.perturbation.x);
         }
         let none = vec![0.0; node.rows.rows()];
         self.memory.factor.response.respond_transpose(node, &none, &mut self.memory.perturbation);

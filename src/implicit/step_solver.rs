@@ -33,7 +33,7 @@ impl StepSolver {
     ) {
         self.condensed.settings = self.settings;
         self.newton.settings = self.settings;
-        if !step.law.is_penalty() {
+        if !step.law.is_penalty() || contacts.iter().any(|contact| contact.is_tie) {
             return self.condensed.solve(momentum, contacts, step);
         }
         step.report =

@@ -3,11 +3,12 @@
 use nalgebra::Vector3;
 
 use crate::ad::Real;
+use crate::argmin::Law;
 use crate::contact::contact_frame;
 use crate::fem::Matrix3;
 
 /// A vertex, as a sphere about it or a point, at a half-space, or at the plane that touches a shape where the vertex is nearest
-/// to it as a step begins.
+/// to it as a step begins; or a node that is tied to a plane through a point of a body, and stays on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VertexContact<T = f64> {
     /// The node.
@@ -23,6 +24,9 @@ pub struct VertexContact<T = f64> {
     pub turning: Turning,
     /// What moves it, if that is a body that the vertex moves too.
     pub carrier: Option<Carrier>,
+    /// Whether the node is tied to the plane: held from both sides, without friction. The plane does not turn. Ties are of scenes with
+    /// rigid bodies; a body that is solved by itself has none, and such a step is invalid.
+    pub is_tie: bool,
     /// The coefficient of friction.
     pub friction: T,
     /// kn, the force by depth (N/m) of [penalties](super::VertexLaw); exact contact has none.
@@ -116,6 +120,11 @@ impl VertexContact {
     /// A velocity of the vertex (m/s) less that of the surface.
     pub fn relative(&self, v: &[f64; 3]) -> [f64; 3] {
         [0, 1, 2].map(|k| v[k] - self.surface[k])
+    }
+
+    /// What its rows demand.
+    pub(crate) fn law(&self) -> Law {
+        if self.is_tie { Law::of_tie() } else { Law::default() }
     }
 
     /// The rows of its contact problem: the normal and two tangents.

@@ -137,10 +137,12 @@ impl ContactDerivatives {
             let c = mover.column;
             let moved = mover.held[0].unwrap_or_default();
             let carried = moved.linear + moved.angular.cross(&guest.arm);
-            for r in 0..3 {
+            for r in 0..block.rows {
                 let direction = Vector3::from(guest.frame[r]);
                 perturbation.rows[(block.first + r) * width + c] +=
                     along(&guest.rows[r], &mover.pose) - direction.dot(&carried);
+            }
+            for r in 0..3 {
                 perturbation.x[(own + r) * columns + c] += along(&guest.forces[r], &mover.pose);
             }
             perturbation.offsets[guest.block * columns + c] += along(&guest.gap, &mover.pose) / dt;

@@ -79,7 +79,7 @@ impl Structured {
         self.visited.resize(motion.trees(), false);
         for (k, (island, problem)) in contacts.solved().enumerate() {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
-            // That is for who knows the guests: see `hosted`.
+            // That is for who knows the guests: see [`host`](Self::host).
             if island.has_guests {
                 continue;
             }

@@ -99,6 +99,13 @@ fn read(
         );
         return Err(root.error("scene", message));
     }
+    if let Some(hold) = body.holds.iter().find(|hold| hold.carrier.is_some()) {
+        let message = format!(
+            "must have a soft body whose start is its own, which is found: {} ties {} to a rigid body",
+            hold.name, body.name
+        );
+        return Err(root.error("scene", message));
+    }
     let parameters = read_parameters(root, &scene)?;
     let noise = match root.table("noise")? {
         Some(table) => {
@@ -228,6 +235,7 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
                 | SoftNumber::Pull(..)
                 | SoftNumber::RigidVelocity(_)
                 | SoftNumber::RigidInput(_)
+                | SoftNumber::Scheduled(..)
         );
         let least = if signed { f64::NEG_INFINITY } else { 0.0 };
         let lower = table.number("lower")?.unwrap_or(least);

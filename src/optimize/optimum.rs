@@ -69,6 +69,7 @@ pub fn optimize(task: &Task, watch: WatchTask) -> Result<Optimum, Error> {
         };
         let values: Vec<(String, f64)> = task.continuation.iter().filter_map(value).collect();
         let mut own = last.clone();
+        own.accuracy = if stage + 1 < count { 0.0 } else { task.accuracy };
         for (name, value) in &values {
             own = own.with(name, *value)?;
         }
@@ -208,6 +209,7 @@ fn search(
     };
     let weights = task.objectives.iter().map(|own| own.weight * own.period.share());
     let nothing = NOTHING * weights.fold(0.0, f64::max).powi(2);
+    let nothing = nothing.max(0.5 * task.accuracy.powi(2));
     problem.nothing = nothing;
     let mut reached = false;
     let mut goes_on = |iteration: usize, cost: f64, x: &[f64]| {

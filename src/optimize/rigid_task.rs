@@ -64,7 +64,7 @@ fn run<T: Real>(task: &Task, scene: &Scene, x: &[T]) -> (Vec<T>, usize) {
         if step > 0 {
             for (name, knots) in variables.iter().filter(|(_, own)| own.len() > 1) {
                 if let Some(input) = simulation.get_mut(name) {
-                    *input = between(knots, (step - 1) as f64 / (task.steps - 1) as f64);
+                    *input = knot_value(task, knots, step - 1);
                 }
             }
             simulation.step();
@@ -90,9 +90,9 @@ fn run<T: Real>(task: &Task, scene: &Scene, x: &[T]) -> (Vec<T>, usize) {
     (residuals, simulation.rollout.report.unsolved)
 }
 
-/// Between evenly spaced knots, at a part of the whole time.
-fn between<T: Real>(knots: &[T], part: f64) -> T {
-    let at = part * (knots.len() - 1) as f64;
+/// Between evenly spaced knots, in a step by its number from 0.
+pub(super) fn knot_value<T: Real>(task: &Task, knots: &[T], step: usize) -> T {
+    let at = step as f64 / (task.steps - 1) as f64 * (knots.len() - 1) as f64;
     let first = (at as usize).min(knots.len() - 2);
     let share = at - first as f64;
     knots[first] * (1.0 - share) + knots[first + 1] * share

@@ -22,6 +22,8 @@ pub struct Task {
     pub method: Method,
     /// Most linearisations, in each stage.
     pub iterations: usize,
+    /// The root of the sum of all squared residuals that is enough (m): the last stage ends there.
+    pub accuracy: f64,
     /// Values that a parameter has in one stage after the other; each starts where the one before ended.
     pub continuation: Vec<(String, Vec<f64>)>,
 }
@@ -33,6 +35,24 @@ pub enum TaskScene {
     Rigid(Box<Scene>),
     /// Soft bodies.
     Soft(Box<SoftScene>),
+}
+
+impl TaskScene {
+    /// s
+    pub fn time_step(&self) -> f64 {
+        match self {
+            TaskScene::Rigid(scene) => scene.settings.time_step,
+            TaskScene::Soft(scene) => scene.time_step,
+        }
+    }
+
+    /// Its rigid bodies, if it has any.
+    pub fn rigid(&self) -> Option<&Scene> {
+        match self {
+            TaskScene::Rigid(scene) => Some(scene),
+            TaskScene::Soft(scene) => scene.rigid.as_deref(),
+        }
+    }
 }
 
 /// A variable, or as many as it has knots.

@@ -47,6 +47,30 @@ impl Task {
         }
     }
 
+    /// The inputs among the variables at `x`, each with its name, by steps.
+    pub fn inputs(&self, x: &[f64]) -> Vec<(String, Vec<f64>)> {
+        let mut all = Vec::new();
+        let mut rest = x;
+        let scene = self.soft_scene(x);
+        for variable in &self.variables {
+            let (own, others) = rest.split_at(variable.initial.len());
+            rest = others;
+            let name = &variable.name;
+            let of = |step: usize| match (&self.scene, own) {
+                (TaskScene::Rigid(rigid), _) if !rigid_task::is_input(rigid, name) => None,
+                (TaskScene::Rigid(_), [one]) => Some(*one),
+                (TaskScene::Rigid(_), knots) => Some(rigid_task::knot_value(self, knots, step)),
+                (TaskScene::Soft(own), _) => {
+                    let (scene, input) = (scene.as_ref()?, soft_task::input(own, name)?);
+                    Some(scene.input(input, scene.span(step)[0]))
+                }
+            };
+            let values: Option<Vec<f64>> = (0..self.steps).map(of).collect();
+            all.extend(values.map(|values| (name.clone(), values)));
+        }
+        all
+    }
+
     /// The task in which a parameter has another value.
     ///
     /// # Errors

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::objective::{BodyPoint, Goal, Objective, Period};
-use super::rigid_task::{is_input, is_start};
+use super::rigid_task::is_start;
 use super::task::{Task, TaskScene, TaskVariable};
+use super::{rigid_task, soft_task};
 use crate::Error;
 use crate::identify::{AdamSettings, Method};
 use crate::model::{Scene, domain};
-use crate::soft::SoftScene;
+use crate::soft::{SoftBody, SoftScene};
 use crate::table::{self, Table};
 
 /// Most iterations, where a task does not say.
@@ -48,6 +49,7 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
         "method",
         "adam",
         "iterations",
+        "accuracy",
         "variable",
         "objective",
         "continuation",
@@ -87,6 +89,8 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
         return Err(root.error("adam", "is of method = \"adam\""));
     }
     let iterations = root.count("iterations", 1_000_000)?.unwrap_or(ITERATIONS);
+    let accuracy = root.number("accuracy")?.unwrap_or(0.0);
+    root.demand("accuracy", accuracy >= 0.0, "must not be negative", accuracy, "m")?;
     let variables = read_variables(root, &scene, steps)?;
     let times = Times { time_step, steps };
     let mut objectives = Vec::new();
@@ -111,7 +115,17 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
         }
     }
     let name = name.to_string();
-    let task = Task { name, scene, steps, variables, objectives, method, iterations, continuation };
+    let task = Task {
+        name,
+        scene,
+        steps,
+        variables,
+        objectives,
+        method,
+        iterations,
+        accuracy,
+        continuation,
+    };
     for (name, values) in &task.continuation {
         for &value in values {
             task.with(name, value).map_err(|error| {
@@ -144,7 +158,7 @@ fn known(scene: &TaskScene, name: &str) -> Option<(f64, [f64; 2])> {
                 let (lower, upper) = domain(name);
                 return Some((scene.parameters.values[parameter.slots[0]], [lower, upper]));
             }
-            let is_known = is_input(scene, name) || is_start(scene, name);
+            let is_known = rigid_task::is_input(scene, name) || is_start(scene, name);
             is_known.then(|| (scene.simulate()[name], unbounded))
         }
     }
@@ -204,7 +218,10 @@ fn read_variables(
             return Err(table.error("name", message));
         }
         let knots = table.count("knots", MOST_KNOTS)?;
-        let varies = matches!(scene, TaskScene::Rigid(scene) if is_input(scene, name));
+        let varies = match scene {
+            TaskScene::Rigid(scene) => rigid_task::is_input(scene, name),
+            TaskScene::Soft(scene) => soft_task::input(scene, name).is_some(),
+        };
         if knots.is_some() && !varies {
             return Err(table.error("knots", "are of inputs, such as those of motors"));
         }
@@ -282,7 +299,10 @@ fn read_objective(table: &Table, scene: &TaskScene, times: &Times) -> Result<Obj
     };
     let is_effort = table.has("effort");
     let period = match (step("time")?, step("from")?, step("until")?) {
-        (Some(at), None, None) => Period { first: at, last: at },
+        (Some(at), None, None) => {
+            let at = at.max(usize::from(is_effort));
+            Period { first: at, last: at }
+        }
         (None, None, None) if !is_effort => Period { first: times.steps, last: times.steps },
         (None, from, until) => {
             // Inputs act in steps, of which the first ends at number 1.
@@ -295,10 +315,10 @@ fn read_objective(table: &Table, scene: &TaskScene, times: &Times) -> Result<Obj
         return Err(table.error("until", "must not be before from"));
     }
     if let Some(name) = table.string("effort")? {
-        let TaskScene::Rigid(scene) = scene else {
+        let Some(rigid) = scene.rigid() else {
             return Err(table.error("effort", "is of inputs of rigid bodies"));
         };
-        let names = scene.model.input_names();
+        let names = rigid.model.input_names();
         let input = names.iter().position(|own| own == name).ok_or_else(|| {
             let message = format!("is no input, found {name:?}; there are {}", names.join(", "));
             table.error("effort", message)
@@ -368,7 +388,11 @@ fn read_axes(table: &Table) -> Result<[bool; 3], Error> {
 fn read_body(table: &Table, scene: &TaskScene) -> Result<usize, Error> {
     let names: Vec<&str> = match scene {
         TaskScene::Rigid(scene) => scene.model.bodies.iter().map(|b| b.name.as_str()).collect(),
-        TaskScene::Soft(scene) => scene.bodies.iter().map(|b| b.name.as_str()).collect(),
+        TaskScene::Soft(scene) => {
+            let rigid = scene.rigid.iter().flat_map(|scene| &scene.model.bodies);
+            let soft = scene.bodies.iter().map(|body| &body.name);
+            soft.chain(rigid.map(|body| &body.name)).map(String::as_str).collect()
+        }
     };
     match table.string("body")? {
         None if names.len() == 1 => Ok(0),
@@ -387,25 +411,28 @@ fn read_place(
     scene: &TaskScene,
     body: usize,
 ) -> Result<BodyPoint, Error> {
+    let of_soft = match scene {
+        TaskScene::Rigid(_) => None,
+        TaskScene::Soft(scene) => scene.bodies.get(body),
+    };
     if table.is_list(field) {
-        let TaskScene::Rigid(_) = scene else {
+        if of_soft.is_some() {
             let message = "of a soft body is \"centre\", \"surface\" or the name of a marker";
             return Err(table.error(field, message));
-        };
+        }
         let local = table.required(field, table.numbers::<3>(field)?)?;
         return Ok(BodyPoint::Local(local));
     }
     let name = table.string(field)?.unwrap_or("centre");
-    match (name, scene) {
+    match (name, of_soft) {
         ("centre", _) => Ok(BodyPoint::Centre),
-        (_, TaskScene::Rigid(_)) => {
+        (_, None) => {
             let message =
                 "of a rigid body is \"centre\", its centre of mass, or [x, y, z] in its frame (m)";
             Err(table.error(field, message))
         }
-        ("surface", TaskScene::Soft(_)) => Ok(BodyPoint::Surface),
-        (_, TaskScene::Soft(scene)) => {
-            let markers = &scene.bodies[body].markers;
+        ("surface", Some(_)) => Ok(BodyPoint::Surface),
+        (_, Some(SoftBody { markers, .. })) => {
             let found = markers.iter().find(|marker| marker.name == name);
             found.map(|marker| BodyPoint::Node(marker.node)).ok_or_else(|| {
                 let names: Vec<&str> = markers.iter().map(|marker| marker.name.as_str()).collect();

@@ -2,7 +2,7 @@
 //!
 //! What a change leaves of the momenta at fixed velocities is that of each soft body, condensed on the vertices that may touch (see
 //! [`StepDerivative`]), and of the rigid ones (see [`HostedJacobian`]). One response of the contact problem that they share tells
-//! how all velocities change, and each body what follows from these. The skew part of condensed matrices, of viscosity, takes
+//! how all velocities change, and each body what follows from these. What condensed matrices are more than masses, as by viscosity, takes
 //! one dense system as for one body.
 
 use nalgebra::Vector3;
@@ -37,7 +37,7 @@ pub(super) struct MixedMemory {
     factor: ContactFactor<f64>,
     inputs: Vec<f64>,
     outputs: Vec<f64>,
-    skew: Option<Lu<f64>>,
+    rest: Option<Lu<f64>>,
     perturbation: Perturbation<f64>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> MixedDerivative<'a> {
             return false;
         }
         let MixedMemory {
-            jacobian, factor, inputs: own, outputs: found, skew, perturbation, ..
+            jacobian, factor, inputs: own, outputs: found, rest, perturbation, ..
         } = &mut self.memory;
         own.clear();
         own.extend_from_slice(inputs);
@@ -108,7 +108,7 @@ impl<'a> MixedDerivative<'a> {
         let (masses, free) = (node.rows.entries(), node.rows.entries() + node.rows.squares());
         let mut kept = Vec::new();
         for (k, &body) in self.guests.iter().enumerate() {
-            let [_, l] = self.bodies[body].condensed();
+            let l = self.bodies[body].mass_factor();
             let (square, range) = (node.rows.square(first + k), node.rows.tree(first + k));
             self.bodies[body].gather(&self.steps[body].step.velocity, &mut kept);
             if square.len() != l.len() || range.len() != kept.len() {
@@ -131,14 +131,16 @@ impl<'a> MixedDerivative<'a> {
         if !factor.is_determined() || factor.response.sharing_matters() {
             return false;
         }
-        *skew = None;
-        let unsymmetric = |body: &&usize| !self.steps[**body].momentum.is_symmetric();
-        if self.guests.iter().any(|body| unsymmetric(&body)) {
-            let matrices = self.guests.iter().map(|&body| self.bodies[body].condensed());
-            let Some(lu) = factor_skew(node, first, matrices, factor, perturbation) else {
+        *rest = None;
+        let rests: Vec<Option<Vec<f64>>> =
+            self.guests.iter().map(|&body| self.bodies[body].rest()).collect();
+        if rests.iter().any(Option::is_some) {
+            let factors = self.guests.iter().map(|&body| self.bodies[body].mass_factor());
+            let matrices = rests.into_iter().zip(factors);
+            let Some(lu) = factor_rest(node, first, matrices, factor, perturbation) else {
                 return false;
             };
-            *skew = Some(lu);
+            *rest = Some(lu);
         }
         let mut block = node.rows.blocks().len();
         block -=
@@ -170,7 +172,7 @@ impl<'a> MixedDerivative<'a> {
                 ends.push(derivative.tangent(change));
             }
         }
-        let MixedMemory { jacobian, factor, inputs, skew, perturbation, .. } = &mut self.memory;
+        let MixedMemory { jacobian, factor, inputs, rest, perturbation, .. } = &mut self.memory;
         let mut rigid = vec![0.0; change.rigid.len()];
         let (places, n) = (&jacobian.places, jacobian.velocities);
         let mut add = |column: &[f64], weight: f64| {
@@ -213,9 +215,9 @@ impl<'a> MixedDerivative<'a> {
         for own in &self.contacts {
             let change = &change.soft[own.of.body];
             let moved = &change.x[own.node];
-            let row = node.rows.blocks()[own.of.block].first;
-            for r in 0..3 {
-                perturbation.rows[row + r] += product(&own.rows[r], moved);
+            let block = &node.rows.blocks()[own.of.block];
+            for r in 0..block.rows {
+                perturbation.rows[block.first + r] += product(&own.rows[r], moved);
             }
             let contact = own.of.contact;
             perturbation.offsets[own.of.block] += product(&own.gap, moved) / own.rate
@@ -235,8 +237,8 @@ impl<'a> MixedDerivative<'a> {
         }
         data.solve_factor(&mut perturbation.x);
         factor.response.respond(node, perturbation);
-        if let Some(skew) = skew {
-            skew.solve_rows(1, &mut perturbation.x);
+        if let Some(rest) = rest {
+            rest.solve_rows(1, &mut perturbation.x);
         }
         data.solve_factor_transpose(&mut perturbation.x);
         let changed = &perturbation.x;
@@ -264,7 +266,7 @@ impl<'a> MixedDerivative<'a> {
                 change.soft.push(derivative.adjoint(v, x));
             }
         }
-        let MixedMemory { jacobian, factor, inputs, skew, perturbation, .. } = &mut self.memory;
+        let MixedMemory { jacobian, factor, inputs, rest, perturbation, .. } = &mut self.memory;
         let (places, n) = (&jacobian.places, jacobian.velocities);
         let along = |column: &[f64]| column.iter().zip(rigid).map(|(a, b)| a * b).sum::<f64>();
         change.rigid = jacobian.a.column_iter().map(|column| along(column.as_slice())).collect();
@@ -283,8 +285,8 @@ impl<'a> MixedDerivative<'a> {
             perturbation.x[node.rows.tree(first + k)].copy_from_slice(&kept);
         }
         data.solve_factor(&mut perturbation.x);
-        if let Some(skew) = skew {
-            skew.solve_transpose_rows(1, &mut perturbation.x);
+        if let Some(rest) = rest {
+            rest.solve_transpose_rows(1, &mut perturbation.x);
         }
         let none = vec![0.0; node.rows.rows()];
         factor.response.respond_transpose(node, &none, perturbation);
@@ -307,11 +309,11 @@ impl<'a> MixedDerivative<'a> {
         }
         for own in &self.contacts {
             let begun = &mut begun[own.of.guest];
-            let row = node.rows.blocks()[own.of.block].first;
+            let block = &node.rows.blocks()[own.of.block];
             let offset = offsets[own.of.block];
             let mut moved = [0.0; 3];
-            for r in 0..3 {
-                (0..3).for_each(|k| moved[k] += rows[row + r] * own.rows[r][k]);
+            for r in 0..block.rows {
+                (0..3).for_each(|k| moved[k] += rows[block.first + r] * own.rows[r][k]);
             }
             (0..3).for_each(|k| moved[k] += offset * own.gap[k] / own.rate);
             if let Some(slopes) = &own.slopes {
@@ -344,22 +346,21 @@ impl<'a> MixedDerivative<'a> {
     }
 }
 
-/// 1 + H K, K the skew parts of the condensed matrices S of guests, L^-1 S_k L^-T; nothing if it is singular.
-fn factor_skew<'m>(
+/// 1 + H K, K what the condensed matrices S of guests are more than L L', L^-1 S_k L^-T; nothing if it is singular.
+fn factor_rest<'m>(
     node: &CoupledContact,
     first: usize,
-    matrices: impl Iterator<Item = [&'m [f64]; 2]>,
+    matrices: impl Iterator<Item = (Option<Vec<f64>>, &'m [f64])>,
     factor: &mut ContactFactor<f64>,
     perturbation: &mut Perturbation<f64>,
 ) -> Option<Lu<f64>> {
     let all = node.rows.velocities();
     perturbation.fit(node, all, 0);
-    for (k, [s, l]) in matrices.enumerate() {
+    for (k, (rest, l)) in matrices.enumerate() {
+        let Some(mut columns) = rest else { continue };
         let range = node.rows.tree(first + k);
         let n = range.len();
         // By columns L^-1 S_k, then by rows the same from the right.
-        let mut columns: Vec<f64> =
-            (0..n * n).map(|k| 0.5 * (s[k % n * n + k / n] - s[k])).collect();
         columns.chunks_exact_mut(n).for_each(|column| solve_lower(l, n, column));
         for i in 0..n {
             let mut row: Vec<f64> = columns.iter().skip(i).step_by(n).copied().collect();

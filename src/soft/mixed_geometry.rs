@@ -84,6 +84,13 @@ impl GuestGeometry {
         let (arm, centre) = carrier.map_or((Vector3::zeros(), x), |(_, arm, centre)| (arm, centre));
         let far = normal.dot(&(x - centre - arm));
         let change = |[vertex, moved, turn]: Displaced| {
+            if contact.is_tie {
+                // The point of the body goes with that, and the plane through it does not turn.
+                let touched = turn.cross(&arm);
+                let along = [-normal.dot(&spin.cross(&touched)), 0.0, 0.0];
+                let gap = normal.dot(&(vertex - moved - touched));
+                return (along, gap, Vector3::zeros(), force.cross(&touched));
+            }
             let nearer = vertex - moved - turn.cross(&(x - centre));
             let turned =
                 turn.cross(&normal) + Vector3::from(contact.turning.turned(&nearer.into()));

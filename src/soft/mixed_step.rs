@@ -109,7 +109,7 @@ impl MixedStep {
             tree.mass_factor.extend_from_slice(hosted.mass_factor());
             tree.free.clear();
             tree.free.extend_from_slice(hosted.free());
-            let alone = hosted.is_unique();
+            let unique = hosted.is_unique(contacts, step.active());
             for (demand, &k) in hosted.demands().iter().zip(step.active()) {
                 let carrier = contacts[k].carrier;
                 // The plane is where what carries it goes; that is not known before.
@@ -118,7 +118,8 @@ impl MixedStep {
                     guest,
                     place: 3 * demand.place,
                     frame: demand.frame,
-                    alone,
+                    alone: unique || contacts[k].is_tie,
+                    law: contacts[k].law(),
                     carrier: carrier.map(|carrier| (carrier.body, carrier.arm.into())),
                     target: demand.target - risen / momentum.rate(),
                     friction: demand.friction,

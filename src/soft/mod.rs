@@ -4,6 +4,7 @@
 //! Cables and springs go through their nodes, some of which are held and led. Vertices touch what is where it is told to be, and rigid bodies,
 //! which they move: then one contact problem decides about all. They do not touch each other.
 
+mod input_schedule;
 mod mixed_derivative;
 mod mixed_geometry;
 mod mixed_step;
@@ -24,6 +25,7 @@ mod soft_time;
 mod solved_soft_step;
 mod unstructured_grid;
 
+pub use input_schedule::InputSchedule;
 pub use soft_cable::SoftCable;
 pub use soft_drive::SoftDrive;
 pub use soft_hold::{HoldNumber, SoftHold};
@@ -31,7 +33,7 @@ pub use soft_obstacle::{NearestMemory, SoftObstacle};
 pub use soft_parameter::{SoftNumber, SoftParameter};
 pub use soft_rollout::SoftRollout;
 pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene};
-pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, Weigh};
+pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, Weigh, WeighRigid};
 pub use soft_start::SoftStart;
 pub use soft_state::{SoftState, SoftStepReport};
 pub use soft_time::SoftTime;

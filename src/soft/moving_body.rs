@@ -38,16 +38,18 @@ pub(super) struct PosedBody<'a> {
 }
 
 impl MovingBody {
-    /// Where a body of a scene starts.
-    pub fn start(scene: &SoftScene, body: &SoftBody) -> Self {
+    /// Where a body of a scene starts, beside rigid bodies that `rest`.
+    pub fn start(scene: &SoftScene, body: &SoftBody, rest: Option<&FreeMotion<f64>>) -> Self {
         let mut drive = SoftDrive::default();
         body.drive([0.0; 2], &mut drive);
         let mut solver = StepSolver::default();
         solver.settings = scene.newton;
-        let velocity = body.start_velocity(scene.span(0));
+        let mut velocity = body.start_velocity(scene.span(0));
+        scene.start_with_carriers(body, &mut velocity);
         let step = ContactStep::start_by(scene.law, velocity.clone());
         let history = History::start(body.position.clone(), velocity, scene.time_step);
-        let contacts = body.contacts.clone();
+        let touching = body.contacts[..body.touches()].iter().copied();
+        let contacts = touching.chain(body.tied_contacts(rest)).collect();
         MovingBody { history, step, solver, contacts, drive, ..MovingBody::default() }
     }
 
@@ -116,9 +118,11 @@ impl MovingBody {
         let momentum = body.momentum(predicted, drive);
         report.unsolved += usize::from(!step.report.status.is_solved());
         report.take_worse(&step.report);
-        report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();
+        // Those of ties follow, which do neither.
+        let modes = &step.modes[..body.touches().min(step.modes.len())];
+        report.sticking += modes.iter().filter(|&&mode| mode == Mode::Stick).count();
         report.sliding +=
-            step.modes.iter().filter(|mode| matches!(mode, Mode::Slide | Mode::Clamp)).count();
+            modes.iter().filter(|mode| matches!(mode, Mode::Slide | Mode::Clamp)).count();
         history.advance(predicted, &step.velocity);
         state.position.clone_from(&history.x);
         state.velocity.clone_from(&history.v);
@@ -131,7 +135,8 @@ impl MovingBody {
         // Those of the step's equation are a times the forces, of which momentum, over the steps of BDF2 that
         // follow, takes up dt times.
         let whole = scene.time_step / bdf.rate(scene.time_step);
-        let pressed = contacts.iter().zip(&step.impulses).filter(|(_, p)| **p != [0.0; 3]);
+        let touching = &contacts[..body.touches().min(contacts.len())];
+        let pressed = touching.iter().zip(&step.impulses).filter(|(_, p)| **p != [0.0; 3]);
         for (contact, impulse) in pressed {
             let sum = &mut state.impulse[contact.node];
             for (row, p) in contact.frame().iter().zip(impulse) {

@@ -22,7 +22,7 @@ pub(super) struct RigidPart<'a> {
     memory: StepMemory<f64>,
     workspace: Workspace<f64>,
     mixed: MixedStep,
-    /// What acts in each step, but for when pushes do.
+    /// What acts in each step, but for what changes over time.
     pub inputs: Vec<f64>,
     /// The same with these, in the last step.
     acting: Vec<f64>,
@@ -56,6 +56,11 @@ impl<'a> RigidPart<'a> {
         let Self { state, next, memory, workspace, mixed, inputs, acting, .. } = self;
         let System { model, settings, .. } = self.system;
         acting.clone_from(inputs);
+        for own in &scene.schedules {
+            if let Some(input) = acting.get_mut(own.input) {
+                *input = own.at(time.span[0]);
+            }
+        }
         if !model.pushes.is_empty() {
             model.schedule(time.span[0], settings.time_step, acting);
         }
@@ -128,6 +133,11 @@ pub(super) struct KeptRigidStep {
 }
 
 impl KeptRigidStep {
+    /// Where they were as it ended.
+    pub fn end(&self) -> &State<f64> {
+        &self.next
+    }
+
     /// The step.
     pub fn taken<'a>(&'a self, system: &'a System<'a, f64>) -> HostedStep<'a> {
         let (motion, contacts) = self.solved.parts();

@@ -1,4 +1,4 @@
-//! What holds nodes of soft bodies, and leads them.
+//! What holds nodes of soft bodies, and leads them or ties them to rigid bodies.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -14,6 +14,8 @@ pub struct SoftHold {
     pub name: String,
     /// The nodes, ascending.
     pub nodes: Vec<usize>,
+    /// The rigid body that carries them from where they start, and feels what that takes; they are told nothing then.
+    pub carrier: Option<usize>,
     /// When it is told where it is (s), ascending.
     pub times: Vec<f64>,
     /// How far it is moved then (m): one of each time, or none. What is told of time 0 is where it starts.
@@ -56,6 +58,11 @@ struct Carried<T> {
 }
 
 impl SoftHold {
+    /// Its nodes that are led, of a body that has so many: none if a body carries them.
+    pub(super) fn led(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
+        self.known(count).filter(|_| self.carrier.is_none())
+    }
+
     /// Its nodes, of a body that has so many.
     fn known(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
         self.nodes.iter().copied().filter(move |&node| node < count)
@@ -117,7 +124,7 @@ impl SoftHold {
     pub fn lead(&self, start: &[[f64; 3]], span: [f64; 2]) -> impl Iterator<Item = HeldNode> + '_ {
         let Carried { turn, shift } = self.carried::<f64>(self.middle(start), span, None);
         let turn = [0, 1, 2].map(|i| [0, 1, 2].map(|j| turn[(i, j)]));
-        let known = self.known(start.len());
+        let known = self.led(start.len());
         known.map(move |node| HeldNode { node, turn, shift: shift.into() })
     }
 
@@ -155,6 +162,6 @@ impl SoftHold {
             let moved = turn * Vector3::from(x[node]).map(Dual::constant) + shift;
             [0, 1, 2].map(|k| moved[k].tangent[0])
         };
-        self.known(x.len()).map(end).collect()
+        self.led(x.len()).map(end).collect()
     }
 }

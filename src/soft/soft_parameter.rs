@@ -3,7 +3,7 @@
 use super::mixed_derivative::MixedChange;
 use super::schedule;
 use super::soft_cable::SoftCable;
-use super::soft_hold::HoldNumber;
+use super::soft_hold::{HoldNumber, SoftHold};
 use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_start::SoftStart;
 use crate::ad::Dual;
@@ -56,6 +56,8 @@ pub enum SoftNumber {
     RigidVelocity(usize),
     /// Of the rigid bodies: what acts in every step, N, N m or the unit of a control.
     RigidInput(usize),
+    /// Of the rigid bodies: what an input that [changes over time](super::InputSchedule) is told to be at one of its times.
+    Scheduled(usize, usize),
 }
 
 /// Of the start, which numbers have names: not those of its rotation, which are not added.
@@ -80,7 +82,7 @@ impl SoftScene {
             ] {
                 add(&own.name, name, number);
             }
-            for (k, touched) in self.touched().enumerate() {
+            for (k, touched) in self.touched().enumerate().filter(|(k, _)| self.meet(body, *k)) {
                 let pair = format!("{touched}-{}", own.name);
                 add(&pair, "mu", Number::Friction(k));
                 if self.law != VertexLaw::Coupled {
@@ -116,7 +118,9 @@ impl SoftScene {
                     }
                 }
             }
-            for k in NAMED_STARTS {
+            // Where it starts is where what carries it is.
+            let moves = |k: &usize| *k >= 3 || own.ties().next().is_none();
+            for k in NAMED_STARTS.into_iter().filter(moves) {
                 add(&own.name, &SoftStart::number_name(k), Number::Start(k));
             }
         }
@@ -129,7 +133,15 @@ impl SoftScene {
                 add(name, Number::RigidVelocity(k));
             }
             for (k, name) in model.input_names().into_iter().enumerate() {
-                add(name, Number::RigidInput(k));
+                let changes = self.schedules.iter().any(|own| own.input == k);
+                for (schedule, own) in self.schedules.iter().enumerate() {
+                    for j in (0..own.times.len()).filter(|_| own.input == k) {
+                        add(format!("{name}_{j}"), Number::Scheduled(schedule, j));
+                    }
+                }
+                if !changes {
+                    add(name, Number::RigidInput(k));
+                }
             }
         }
         all
@@ -139,6 +151,7 @@ impl SoftScene {
     pub(super) fn asked(&self, parameters: &[SoftParameter]) -> Vec<usize> {
         let inputs = parameters.iter().filter_map(|own| match own.number {
             SoftNumber::RigidInput(k) => Some(k),
+            SoftNumber::Scheduled(schedule, _) => Some(self.schedules[schedule].input),
             _ => None,
         });
         let mut asked: Vec<usize> = inputs.collect();
@@ -166,11 +179,29 @@ impl SoftScene {
             inputs: vec![0.0; inputs],
         };
         match parameter.number {
-            SoftNumber::RigidVelocity(k) => change.rigid[nv + k] = 1.0,
+            SoftNumber::RigidVelocity(k) => {
+                change.rigid[nv + k] = 1.0;
+                for (body, own) in self.bodies.iter().zip(&mut change.soft) {
+                    self.carried_slopes(body, k, &mut own.v);
+                }
+            }
             SoftNumber::RigidInput(k) => change.inputs[k] = 1.0,
+            SoftNumber::Start(_) => {
+                let own = &mut change.soft[parameter.body].v;
+                self.bodies[parameter.body].ties().for_each(|(node, _)| own[node] = [0.0; 3]);
+            }
             _ => {}
         }
         change
+    }
+
+    /// Puts how what acts on the rigid bodies in the step that begins at time `t` (s) changes with a parameter into `inputs`, where that
+    /// depends on the step.
+    pub(super) fn schedule_change(&self, parameter: SoftParameter, t: f64, inputs: &mut [f64]) {
+        if let SoftNumber::Scheduled(schedule, k) = parameter.number {
+            let own = &self.schedules[schedule];
+            inputs[own.input] = own.slope(t, k);
+        }
     }
 
     /// The parameter of a name.
@@ -192,6 +223,7 @@ impl SoftScene {
             return match parameter.number {
                 SoftNumber::RigidVelocity(k) => rigid.state.v[k],
                 SoftNumber::RigidInput(k) => rigid.inputs[k],
+                SoftNumber::Scheduled(schedule, k) => self.schedules[schedule].values[k],
                 _ => 0.0,
             };
         }
@@ -213,7 +245,9 @@ impl SoftScene {
             SoftNumber::RestLength(cable) => body.cables[cable].cable.rest_length,
             SoftNumber::Pull(cable, k) => body.cables[cable].pulls[k],
             SoftNumber::Hold(hold, number) => number.of(&body.holds[hold]),
-            SoftNumber::RigidVelocity(_) | SoftNumber::RigidInput(_) => 0.0,
+            SoftNumber::RigidVelocity(_)
+            | SoftNumber::RigidInput(_)
+            | SoftNumber::Scheduled(..) => 0.0,
         }
     }
 
@@ -223,6 +257,9 @@ impl SoftScene {
             match (&mut self.rigid, parameter.number) {
                 (Some(rigid), SoftNumber::RigidVelocity(k)) => rigid.state.v[k] = value,
                 (Some(rigid), SoftNumber::RigidInput(k)) => rigid.inputs[k] = value,
+                (_, SoftNumber::Scheduled(schedule, k)) => {
+                    self.schedules[schedule].values[k] = value
+                }
                 _ => {}
             }
             return;
@@ -257,7 +294,9 @@ impl SoftScene {
             SoftNumber::RestLength(cable) => body.cables[cable].cable.rest_length = value,
             SoftNumber::Pull(cable, k) => body.cables[cable].pulls[k] = value,
             SoftNumber::Hold(hold, number) => *number.of_mut(&mut body.holds[hold]) = value,
-            SoftNumber::RigidVelocity(_) | SoftNumber::RigidInput(_) => {}
+            SoftNumber::RigidVelocity(_)
+            | SoftNumber::RigidInput(_)
+            | SoftNumber::Scheduled(..) => {}
         }
         self.touch(parameter.body);
     }
@@ -272,7 +311,9 @@ impl SoftScene {
                 SoftNumber::PoissonRatio => (0.0..0.5).contains(&value),
                 SoftNumber::Stiffness(_) | SoftNumber::CableStiffness(_) => value > 0.0,
                 SoftNumber::Start(_) | SoftNumber::Pull(..) | SoftNumber::Hold(..) => true,
-                SoftNumber::RigidVelocity(_) | SoftNumber::RigidInput(_) => true,
+                SoftNumber::RigidVelocity(_)
+                | SoftNumber::RigidInput(_)
+                | SoftNumber::Scheduled(..) => true,
                 _ => value >= 0.0,
             };
             if !(sound && value.is_finite()) {
@@ -326,7 +367,8 @@ impl SoftScene {
             | SoftNumber::Pull(..)
             | SoftNumber::Hold(..)
             | SoftNumber::RigidVelocity(_)
-            | SoftNumber::RigidInput(_) => {}
+            | SoftNumber::RigidInput(_)
+            | SoftNumber::Scheduled(..) => {}
         }
         if matches!(parameter.number, SoftNumber::Start(_) | SoftNumber::Hold(..)) {
             let span = self.span(0);
@@ -354,7 +396,8 @@ impl SoftScene {
         change: &mut StepChange,
     ) {
         let body = &self.bodies[parameter.body];
-        let of_hold = |own: usize| body.holds[..own].iter().map(|hold| hold.nodes.len()).sum();
+        let led = |hold: &SoftHold| hold.led(body.position.len()).count();
+        let of_hold = |own: usize| body.holds[..own].iter().map(led).sum();
         match parameter.number {
             SoftNumber::Pull(cable, k) => {
                 change.cables.resize(body.cables.len(), [0.0; 3]);

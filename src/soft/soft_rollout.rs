@@ -27,7 +27,8 @@ pub struct SoftRollout<'a> {
 impl<'a> SoftRollout<'a> {
     /// From the start of the scene.
     pub fn new(scene: &'a SoftScene) -> Self {
-        let start = |body| MovingBody::start(scene, body);
+        let rest = scene.rest();
+        let start = |body| MovingBody::start(scene, body, rest.as_ref());
         let bodies: Vec<MovingBody> = scene.bodies.iter().map(start).collect();
         let state = |(body, own): (&SoftBody, &MovingBody)| {
             let (x, v) = (&own.history.x, &own.history.v);
@@ -65,7 +66,8 @@ impl<'a> SoftRollout<'a> {
         self.rigid.iter().flat_map(RigidPart::contacts)
     }
 
-    /// What acts on the rigid bodies in each step from now on, see [`step`](crate::simulation::step).
+    /// What acts on the rigid bodies in each step from now on, see [`step`](crate::simulation::step); but for inputs that the scene has
+    /// [change over time](SoftScene::schedules).
     pub fn rigid_inputs(&mut self) -> Option<&mut Vec<f64>> {
         self.rigid.as_mut().map(|rigid| &mut rigid.inputs)
     }

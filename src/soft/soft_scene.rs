@@ -1,15 +1,18 @@
 //! Soft bodies, where they start, and what they touch.
 
+use nalgebra::Vector3;
+
+use super::input_schedule::InputSchedule;
 use super::soft_cable::SoftCable;
 use super::soft_hold::SoftHold;
 use super::soft_obstacle::{NearestMemory, SoftObstacle};
 use super::soft_start::SoftStart;
 use super::soft_time::SoftTime;
 use crate::argmin::Mode;
-use crate::dynamics::FreeMotion;
+use crate::dynamics::{FreeMotion, Kinematics};
 use crate::fem::Elements;
 use crate::implicit::{
-    Bdf, ContactStep, HeldNode, NewtonSettings, Predicted, SolidParameters, VertexContact,
+    Bdf, Carrier, ContactStep, HeldNode, NewtonSettings, Predicted, SolidParameters, VertexContact,
     VertexLaw,
 };
 use crate::model::{Scene, TetrahedralMesh};
@@ -41,6 +44,8 @@ pub struct SoftScene {
     pub bodies: Vec<SoftBody>,
     /// The rigid bodies beside them, with all that these stand on and are driven by.
     pub rigid: Option<Box<Scene>>,
+    /// Which of their inputs change over time.
+    pub schedules: Vec<InputSchedule>,
     /// What is not right, but stops nothing.
     pub warnings: Vec<String>,
 }
@@ -103,8 +108,10 @@ pub struct SoftBody {
     pub cables: Vec<SoftCable>,
     /// What holds nodes of it.
     pub holds: Vec<SoftHold>,
-    /// Which nodes are held: a flag for each, or none if there are no holds.
+    /// Which nodes are held and led: a flag for each, or none if there are no holds.
     pub fixed: Vec<bool>,
+    /// Which nodes are held, so that they touch nothing: likewise, also of those that are carried.
+    apart: Vec<bool>,
 }
 
 /// A node of the surface that has a name.
@@ -153,6 +160,7 @@ impl SoftBody {
             cables: Vec::new(),
             holds: Vec::new(),
             fixed: Vec::new(),
+            apart: Vec::new(),
         }
     }
 
@@ -160,19 +168,63 @@ impl SoftBody {
     pub fn tie(&mut self, cables: Vec<SoftCable>, holds: Vec<SoftHold>) {
         let lists: Vec<Vec<usize>> = cables.iter().map(|own| own.cable.nodes().collect()).collect();
         self.elements = std::mem::take(&mut self.elements).coupling(&lists);
-        self.fixed.clear();
-        if !holds.is_empty() {
-            self.fixed.resize(self.position.len(), false);
+        let nodes = self.position.len();
+        for (flags, is_own) in [
+            (&mut self.fixed, (|hold| hold.carrier.is_none()) as fn(&&SoftHold) -> bool),
+            (&mut self.apart, |_| true),
+        ] {
+            flags.clear();
+            for &node in holds.iter().filter(is_own).flat_map(|hold| &hold.nodes) {
+                flags.resize(nodes, false);
+                flags.get_mut(node).into_iter().for_each(|own| *own = true);
+            }
         }
-        let held = holds.iter().flat_map(|hold| &hold.nodes);
-        held.for_each(|&node| self.fixed.get_mut(node).into_iter().for_each(|own| *own = true));
         (self.cables, self.holds) = (cables, holds);
     }
 
     /// The nodes of the surface that touch, and the area each of them stands for (m²).
     pub(super) fn vertices(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let all = self.surface.iter().copied().zip(self.areas.iter().copied());
-        all.filter(|(node, _)| !self.fixed.get(*node).copied().unwrap_or_default())
+        all.filter(|(node, _)| !self.apart.get(*node).copied().unwrap_or_default())
+    }
+
+    /// The nodes that are carried, each with the rigid body that does so.
+    pub(super) fn ties(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let count = self.position.len();
+        let carried = self.holds.iter().filter_map(|hold| Some((hold.carrier?, &hold.nodes)));
+        carried.flat_map(move |(body, nodes)| {
+            nodes.iter().filter(move |node| **node < count).map(move |&node| (node, body))
+        })
+    }
+
+    /// The contacts of the nodes that are carried, three of each, from where they start and rigid bodies `rest`.
+    pub(super) fn tied_contacts(
+        &self,
+        rest: Option<&FreeMotion<f64>>,
+    ) -> impl Iterator<Item = VertexContact> {
+        self.ties().flat_map(move |(node, body)| {
+            let x = &self.position[node];
+            let arm = rest.and_then(|motion| {
+                let own = motion.bodies.get(body)?;
+                Some(own.rotation.tr_mul(&(Vector3::from(*x) - own.position)) - own.center_of_mass)
+            });
+            let arm = arm.unwrap_or_default();
+            let carrier = Some(Carrier { body, arm: arm.into(), rise: 0.0 });
+            [0, 1, 2].map(|k| VertexContact {
+                node,
+                normal: Vector3::ith(k, 1.0).into(),
+                offset: x[k],
+                carrier,
+                is_tie: true,
+                ..VertexContact::default()
+            })
+        })
+    }
+
+    /// Whether a shape of a rigid body is met: not that of one that carries the body.
+    pub(super) fn meets(&self, obstacle: &SoftObstacle) -> bool {
+        let carries = |hold: &SoftHold| hold.carrier.is_some() && hold.carrier == obstacle.body;
+        !self.holds.iter().any(carries)
     }
 
     /// Starts it otherwise. A motion finds what is touched as it begins; [`contacts`](Self::contacts) are made anew by
@@ -213,6 +265,7 @@ impl SoftBody {
                         contact.normal = ground.normal;
                         contact.offset = ground.offset + self.radius;
                     }
+                    (None, Some(obstacle)) if !self.meets(obstacle) => contact.put_beyond(),
                     (None, Some(obstacle)) => {
                         let x = &self.position[node];
                         // What is not touched is found as a motion begins.
@@ -225,7 +278,13 @@ impl SoftBody {
                 contacts.push(contact);
             }
         }
+        contacts.extend(self.tied_contacts(rest));
         self.contacts = contacts;
+    }
+
+    /// How many of its contacts are not those of ties.
+    pub(super) fn touches(&self) -> usize {
+        self.contacts.partition_point(|contact| !contact.is_tie)
     }
 
     /// kg
@@ -252,10 +311,23 @@ impl SoftScene {
         [step, step + 1].map(|step| step as f64 * self.time_step)
     }
 
+    /// What an input of the rigid bodies is in the step that begins at time `t` (s), without pushes; 0 if there is no such input.
+    pub fn input(&self, input: usize, t: f64) -> f64 {
+        let told = self.schedules.iter().rev().find(|own| own.input == input);
+        let fixed = || self.rigid.as_ref()?.inputs.get(input).copied();
+        told.map(|own| own.at(t)).or_else(fixed).unwrap_or(0.0)
+    }
+
     /// The names of what bodies touch: of half-spaces and then of the other shapes.
     pub fn touched(&self) -> impl Iterator<Item = &str> {
         let grounds = self.grounds.iter().map(|ground| ground.name.as_str());
         grounds.chain(self.obstacles.iter().map(|obstacle| obstacle.name.as_str()))
+    }
+
+    /// Whether a body meets what is [touched](Self::touched) as the `k`-th.
+    pub(crate) fn meet(&self, body: usize, k: usize) -> bool {
+        let obstacle = k.checked_sub(self.grounds.len()).and_then(|k| self.obstacles.get(k));
+        obstacle.is_none_or(|obstacle| self.bodies[body].meets(obstacle))
     }
 
     /// Places the contacts of a body for the step that begins with its nodes at `x` (m), which are `held` so, and what is `predicted`
@@ -268,11 +340,12 @@ impl SoftScene {
         contacts: &mut [VertexContact],
         memory: &mut NearestMemory,
     ) {
-        if self.obstacles.is_empty() {
-            return;
-        }
         let own = &self.bodies[body];
-        if own.touching.len() < self.grounds.len() {
+        let (contacts, ties) = contacts.split_at_mut(own.touches().min(contacts.len()));
+        if let Some(motion) = motion {
+            ties.iter_mut().for_each(|tie| place_tie(motion, tie));
+        }
+        if self.obstacles.is_empty() || own.touching.len() < self.grounds.len() {
             return;
         }
         let length = |v: &[f64; 3]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
@@ -286,6 +359,9 @@ impl SoftScene {
         let way = carried + rate * (fastest + rate * pull);
         let (all, grounds) = (own.touching.len().max(1), self.grounds.len());
         for (k, obstacle) in self.obstacles.iter().enumerate() {
+            if !own.meets(obstacle) {
+                continue;
+            }
             let passage = obstacle.passage(time, motion);
             for contact in contacts.iter_mut().skip(grounds + k).step_by(all) {
                 let start = (&x[contact.node], &passage);
@@ -310,23 +386,56 @@ impl SoftScene {
         let (all, grounds) = (own.touching.len().max(1), grounds.len());
         for (first, obstacle) in (grounds..all).zip(obstacles) {
             let passage = obstacle.passage(time, motion);
+            let contacts = &mut contacts[..own.touches()];
             let own_contacts = contacts.iter_mut().zip(&step.modes).skip(first).step_by(all);
             for (contact, _) in own_contacts.filter(|(_, mode)| **mode != Mode::Break) {
                 obstacle.turn((own.radius, &passage), contact, memory);
             }
         }
     }
-}
 
-impl SoftScene {
+    /// Lets the nodes of a body that are carried start (m/s) as what carries them does.
+    pub(super) fn start_with_carriers(&self, body: &SoftBody, velocity: &mut [[f64; 3]]) {
+        let Some(kinematics) = self.start_kinematics(body) else { return };
+        for (node, carrier) in body.ties() {
+            let at = body.position[node].into();
+            velocity[node] = kinematics.point_velocity(carrier, &at).into();
+        }
+    }
+
+    /// How that changes with a velocity of the rigid bodies at the start, added to the changes of all nodes.
+    pub(super) fn carried_slopes(&self, body: &SoftBody, k: usize, slopes: &mut [[f64; 3]]) {
+        let Some(kinematics) = self.start_kinematics(body) else { return };
+        for (node, carrier) in body.ties() {
+            if kinematics.path(carrier).contains(&k) {
+                let at = body.position[node].into();
+                slopes[node] = kinematics.column(carrier, k, &at).linear.into();
+            }
+        }
+    }
+
+    /// The rigid bodies at the start, where one carries nodes of a body.
+    fn start_kinematics(&self, body: &SoftBody) -> Option<Kinematics<f64>> {
+        let scene = self.rigid.as_deref()?;
+        let known = |(_, carrier): (usize, usize)| carrier < scene.model.bodies.len();
+        let mut ties = body.ties().map(known).peekable();
+        ties.peek()?;
+        ties.all(|known| known)
+            .then(|| Kinematics::new(&scene.model, &scene.parameters, &scene.state))
+    }
+
+    /// The rigid bodies where they start.
+    pub(super) fn rest(&self) -> Option<FreeMotion<f64>> {
+        let scene = self.rigid.as_deref()?;
+        let mut motion = FreeMotion::default();
+        let time_step = scene.settings.time_step;
+        motion.start(&scene.system(), &scene.state, &scene.inputs, time_step);
+        Some(motion)
+    }
+
     /// Makes the contacts of a body anew.
     pub(crate) fn touch(&mut self, body: usize) {
-        let rest = self.rigid.as_deref().map(|scene| {
-            let mut motion = FreeMotion::default();
-            let time_step = scene.settings.time_step;
-            motion.start(&scene.system(), &scene.state, &scene.inputs, time_step);
-            motion
-        });
+        let rest = self.rest();
         let Self { grounds, obstacles, bodies, .. } = self;
         bodies[body].touch_beside(grounds, obstacles, rest.as_ref());
     }
@@ -337,6 +446,15 @@ impl SoftContact {
     pub fn share(&self, area: f64) -> f64 {
         if self.by_area { area } else { 1.0 }
     }
+}
+
+/// Places a tied node where the point of the body is that carries it.
+fn place_tie(motion: &FreeMotion<f64>, tie: &mut VertexContact) {
+    let Some(carrier) = &mut tie.carrier else { return };
+    let Some(own) = motion.bodies.get(carrier.body) else { return };
+    let at = own.position + own.rotation * (own.center_of_mass + Vector3::from(carrier.arm));
+    tie.offset = at.dot(&Vector3::from(tie.normal));
+    (carrier.rise, tie.surface) = (0.0, [0.0; 3]);
 }
 
 fn mean(weights: &[f64], x: &[[f64; 3]]) -> [f64; 3] {

@@ -6,7 +6,7 @@ use super::mixed_derivative::{MixedChange, MixedDerivative, MixedMemory};
 use super::rigid_part::{KeptRigidStep, RigidPart};
 use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
-use super::soft_parameter::SoftParameter;
+use super::soft_parameter::{SoftNumber, SoftParameter};
 use super::soft_rollout::SoftRollout;
 use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_state::{SoftState, SoftStepReport};
@@ -15,6 +15,7 @@ use super::solved_soft_step::SolvedSoftStep;
 use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Predicted, StepChange, VertexContact};
 use crate::linalg::dot;
 use crate::model::Scene;
+use crate::state::State;
 
 /// A motion has no derivative at a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,7 @@ impl<'a> SoftTangents<'a> {
                         let column = &mut column.soft[parameter.body];
                         scene.lead_change(parameter, span, own.start, column);
                     }
+                    scene.schedule_change(parameter, span[0], &mut column.inputs);
                     let (ends, rigid) = derivative.tangent(column);
                     for (column, [v, x]) in column.soft.iter_mut().zip(ends) {
                         column.x_old = std::mem::replace(&mut column.x, x);
@@ -163,6 +165,15 @@ struct Kept {
     contacts: Vec<VertexContact>,
 }
 
+impl SoftRecord<'_> {
+    /// The state of the rigid bodies after so many steps, if there are any.
+    pub fn rigid_state(&self, steps: usize) -> Option<&State<f64>> {
+        let start = || self.scene.rigid.as_deref().map(|scene| &scene.state);
+        let end = |before: usize| self.rigid.get(before).map(KeptRigidStep::end);
+        steps.checked_sub(1).map_or_else(start, end)
+    }
+}
+
 impl SoftScene {
     fn no_derivative(&self, body: Option<usize>, step: usize) -> NoDerivative {
         let name = |body: usize| self.bodies[body].name.clone();
@@ -202,6 +213,9 @@ impl SoftScene {
 /// What an objective changes by with places and velocities of the nodes of a body after a step: it adds to both.
 pub type Weigh<'a> = dyn FnMut(usize, usize, &mut [[f64; 3]], &mut [[f64; 3]]) + 'a;
 
+/// The same with the state of the rigid bodies: it adds to a tangent vector.
+pub type WeighRigid<'a> = dyn FnMut(usize, &mut [f64]) + 'a;
+
 impl SoftRecord<'_> {
     /// The gradient in parameters of an objective of the states, backward in time. `weigh(step, body, x, v)` adds what the
     /// objective changes by with the state after this many steps, the last first.
@@ -213,9 +227,23 @@ impl SoftRecord<'_> {
         parameters: &[SoftParameter],
         weigh: &mut Weigh,
     ) -> Result<Vec<f64>, NoDerivative> {
+        self.gradient_beside(parameters, weigh, &mut |_, _| ())
+    }
+
+    /// The same of an objective of the rigid bodies too. `weigh_rigid(step, tangent)` adds what the objective changes by with their state
+    /// after this many steps, the last first.
+    ///
+    /// # Errors
+    /// If a step has no derivative.
+    pub fn gradient_beside(
+        &self,
+        parameters: &[SoftParameter],
+        weigh: &mut Weigh,
+        weigh_rigid: &mut WeighRigid,
+    ) -> Result<Vec<f64>, NoDerivative> {
         let mut gradient = vec![0.0; parameters.len()];
         if let Some(rigid) = &self.scene.rigid {
-            self.mixed_adjoint(rigid, weigh, parameters, &mut gradient)?;
+            self.mixed_adjoint(rigid, (weigh, weigh_rigid), parameters, &mut gradient)?;
             return Ok(gradient);
         }
         for body in 0..self.scene.bodies.len() {
@@ -290,14 +318,23 @@ impl SoftRecord<'_> {
     fn mixed_adjoint(
         &self,
         rigid: &Scene,
-        weigh: &mut Weigh,
+        (weigh, weigh_rigid): (&mut Weigh, &mut WeighRigid),
         parameters: &[SoftParameter],
         gradient: &mut [f64],
     ) -> Result<(), NoDerivative> {
         let (scene, system) = (self.scene, rigid.system());
         let asked = scene.asked(parameters);
-        let mut columns: Vec<MixedChange> =
-            parameters.iter().map(|&parameter| scene.mixed_direction(parameter)).collect();
+        let direction = |&parameter: &SoftParameter| {
+            let mut own = scene.mixed_direction(parameter);
+            let acts =
+                matches!(parameter.number, SoftNumber::RigidInput(_) | SoftNumber::Scheduled(..));
+            // Of what acts on rigid bodies there may be many.
+            if acts {
+                own.soft = Vec::new();
+            }
+            own
+        };
+        let mut columns: Vec<MixedChange> = parameters.iter().map(direction).collect();
         // Of all that the motion is made of but what leads bodies in a step.
         let none = |body: &SoftBody| StepChange::none(body.position.len(), body.contacts.len());
         let mut sums: Vec<StepChange> = scene.bodies.iter().map(none).collect();
@@ -313,6 +350,7 @@ impl SoftRecord<'_> {
             for (body, [v, x]) in ends.iter_mut().enumerate() {
                 weigh(k + 1, body, x, v);
             }
+            weigh_rigid(k + 1, &mut at_end);
             for (own, drive) in scene.bodies.iter().zip(&mut drives) {
                 own.drive(span, drive);
             }
@@ -338,11 +376,14 @@ impl SoftRecord<'_> {
             for (sum, own) in sums.iter_mut().zip(&adjoint.soft) {
                 sum.add_numbers(own);
             }
-            asked.iter().zip(&adjoint.inputs).for_each(|(&input, x)| inputs[input] += x);
+            inputs.fill(0.0);
+            asked.iter().zip(&adjoint.inputs).for_each(|(&input, x)| inputs[input] = *x);
             for ((&parameter, to), column) in
                 parameters.iter().zip(&mut *gradient).zip(&mut columns)
             {
                 let body = parameter.body;
+                scene.schedule_change(parameter, span[0], &mut column.inputs);
+                *to += dot(&column.inputs, &inputs);
                 if let (Some(column), Some(own)) =
                     (column.soft.get_mut(body), adjoint.soft.get(body))
                 {
@@ -360,9 +401,10 @@ impl SoftRecord<'_> {
             (sum.x, sum.v) = (x, v);
             weigh(0, body, &mut sum.x, &mut sum.v);
         }
+        weigh_rigid(0, &mut at_end);
         for (to, column) in gradient.iter_mut().zip(&columns) {
             *to += column.soft.iter().zip(&sums).map(|(own, sum)| own.dot(sum)).sum::<f64>();
-            *to += dot(&column.rigid, &at_end) + dot(&column.inputs, &inputs);
+            *to += dot(&column.rigid, &at_end);
         }
         Ok(())
     }

@@ -46,7 +46,8 @@ impl SoftStepReport {
     pub(super) fn take_rigid(&mut self) {
         if self.rigid.unsolved > 0 {
             self.unsolved += 1;
-            self.take_worse(&Report { ..self.rigid.worst });
+            let rigid = self.rigid.worst;
+            self.take_worse(&rigid);
         }
     }
 }

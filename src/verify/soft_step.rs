@@ -333,6 +333,7 @@ impl<'a> SoftStepProgram<'a> {
                 surface: contact.surface,
                 turning: contact.turning,
                 carrier: contact.carrier,
+                is_tie: contact.is_tie,
                 friction: number(contact.friction, change.friction[k]),
                 stiffness: number(contact.stiffness, change.stiffness[k]),
                 damping: number(contact.damping, change.damping[k]),

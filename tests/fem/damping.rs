@@ -55,6 +55,7 @@ fn without_friction_nothing_holds_what_does_not_slip() {
         offset: zero,
         surface: [0.0; 3],
         carrier: None,
+        is_tie: false,
         turning: Turning::default(),
         friction: zero,
         stiffness: Scalar::constant(1e3),

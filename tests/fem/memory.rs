@@ -82,7 +82,7 @@ fn steps_on_shapes_allocate_nothing_after_the_first() {
                 let displacement = vec![[0.0; 3], [2.0, 1.0, 0.0]];
                 let rotation = vec![[0.0; 3], [0.0, 0.0, 0.1]];
                 let (name, nodes) = ("hand".to_string(), nodes.collect());
-                let hold = SoftHold { name, nodes, times, displacement, rotation };
+                let hold = SoftHold { name, nodes, carrier: None, times, displacement, rotation };
                 let (cables, grounds) = (scene.bodies[0].cables.clone(), scene.grounds.clone());
                 scene.bodies[0].tie(cables, vec![hold]);
                 let obstacles = scene.obstacles.clone();
@@ -113,7 +113,10 @@ fn steps_of_soft_and_rigid_bodies_allocate_nothing() {
                 [[body]]\nname = 'lid'\nmass = 0.05\nshape = { box = [0.2, 0.2, 0.01] }\nposition = [0, 0, 0.15]\n\
                 joint = { type = 'prismatic', axis = [0, 0, 1] }\n[[contact]]\nmu = 0.3\n[[soft]]\nname = 'cube'\n\
                 shape = { box = [0.05, 0.05, 0.05] }\nresolution = 0.1\ndensity = 150\nlame_lambda = 2e4\nlame_mu = 1e4\n\
-                viscosity = 1\nposition = [0, 0, 0.0901]\nvelocity = [1, 0.5, 0]\n";
+                viscosity = 1\nposition = [0, 0, 0.0901]\nvelocity = [1, 0.5, 0]\n\
+                [[soft]]\nname = 'cap'\nshape = { box = [0.05, 0.05, 0.02] }\nresolution = 0.1\ndensity = 150\nlame_lambda = 2e4\n\
+                lame_mu = 1e4\nposition = [0, 0, 0.18]\n[[hold]]\nname = 'glue'\nsoft = 'cap'\nto = 'lid'\n\
+                box = [[-1, -1, -1], [1, 1, -0.019]]\n";
     let scene = SoftScene::parse(text, "mixed.toml").unwrap().unwrap();
     let mut rollout = SoftRollout::new(&scene);
     let mut slides = 0;

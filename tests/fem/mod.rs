@@ -1,5 +1,6 @@
 //! Soft bodies against values by other programs (`reference/add` of the shared folder), closed forms and differences.
 
+mod carried;
 mod damping;
 mod drops;
 mod incline;

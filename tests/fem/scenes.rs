@@ -248,6 +248,58 @@ fn the_program_simulates_them_and_writes_what_others_read() {
     }
 }
 
+/// Of soft and rigid bodies: the columns of both, what drives them from a file, states in archives, and how they were solved.
+#[cfg(feature = "cli")]
+#[test]
+fn the_program_simulates_soft_and_rigid_bodies() {
+    let folder = crate::folder::Folder::new("mixed");
+    folder.write("push.toml", include_str!("../../examples/soft_push/scene.toml"));
+    folder.write("controls.csv", "t,motor/u\n0,0\n0.02,-0.06\n");
+    let said = |arguments: &[&str]| {
+        let output = folder.run(arguments);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let steps = ["simulate", "push.toml", "--steps", "20"];
+    let driven = ["-o", "push.csv", "--controls", "controls.csv", "--view", "push.html"];
+    let (code, _, error) = said(&[&steps[..], &driven].concat());
+    assert_eq!((code, error.as_str()), (Some(0), ""));
+    assert!(folder.read("push.html").contains("\"box\""));
+    let rows = folder.read("push.csv");
+    let header: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
+    assert_eq!(header[..2], ["t", "block/px"]);
+    let column = |name: &str| -> Vec<f64> {
+        let at = header.iter().position(|own| *own == name).unwrap();
+        rows.lines().skip(1).map(|row| row.split(',').nth(at).unwrap().parse().unwrap()).collect()
+    };
+    // Before its time nothing turns the arm but gravity.
+    let (v, q) = (column("arm/v"), column("arm/q"));
+    assert_eq!((v.len(), q[0]), (21, 0.1));
+    let scene = parse(&folder.read("push.toml")).unwrap();
+    let mut alone = scene.rigid.as_deref().unwrap().clone();
+    alone.inputs.fill(0.0);
+    let mut simulation = alone.simulate();
+    simulation.run(5);
+    assert!((v[5] - simulation["arm/v"]).abs() < 1e-12, "{v:?}");
+    assert!(v[20] < v[5] - 1.0, "{v:?}");
+    let (code, json, _) = said(&[&steps[..], &["-o", "push.npz", "--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &json["rigid"]["solver"]["unsolved"]), (Some(0), &0.into()));
+    let file = std::fs::File::open(folder.path("push.npz")).unwrap();
+    let mut archive = ndarray_npy::NpzReader::new(file).unwrap();
+    let [states, velocities]: [ndarray::Array2<f64>; 2] =
+        ["q", "v"].map(|name| archive.by_name(name).unwrap());
+    assert_eq!((states.dim(), velocities.dim()), ((21, 8), (21, 7)));
+    assert!((states[(0, 7)] - 0.1).abs() < 1e-15 && velocities[(20, 6)] < -1.0);
+    for (arguments, expected) in [
+        (&["gradcheck", "push.toml"][..], "has [[soft]] and [[body]]"),
+        (&["simulate", "push.toml", "--kp", "1"], "write an [[actuator]]"),
+    ] {
+        let (code, _, error) = said(arguments);
+        assert!(code == Some(2) && error.contains(expected), "{code:?} {error}");
+    }
+}
+
 /// The times of a collection.
 #[cfg(feature = "cli")]
 fn times_of(text: &str) -> Vec<f64> {

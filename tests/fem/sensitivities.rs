@@ -78,11 +78,15 @@ fn motions_change_with_parameters_and_starts_as_differences_say_forward_and_back
 /// The end of a motion of one body changes with all parameters alike forward, backward and by differences, of which rounding leaves
 /// this much in the numbers of the end.
 pub(super) fn all_ways_agree(scene: &SoftScene, rounding: f64) {
-    all_ways_agree_after(scene, (STEPS, 1e-5), rounding);
+    all_ways_agree_after(scene, (STEPS, 1e-5), (rounding, 1e-12));
 }
 
-/// The same after so many steps, by differences that are this part of what changes.
-pub(super) fn all_ways_agree_after(scene: &SoftScene, (steps, part): (usize, f64), rounding: f64) {
+/// The same after so many steps, by differences that are this part of what changes, where derivatives below `nothing` are none.
+pub(super) fn all_ways_agree_after(
+    scene: &SoftScene,
+    (steps, part): (usize, f64),
+    (rounding, nothing): (f64, f64),
+) {
     let law = scene.law;
     let named = scene.parameters();
     let parameters: Vec<SoftParameter> = named.iter().map(|(_, p)| *p).collect();
@@ -123,7 +127,7 @@ pub(super) fn all_ways_agree_after(scene: &SoftScene, (steps, part): (usize, f64
         };
         let gradient = record.gradient(&parameters, &mut weigh).unwrap();
         for (j, (name, _)) in named.iter().enumerate() {
-            let scale = forward[j].iter().fold(1e-9, |m: f64, x| m.max(x.abs()));
+            let scale = forward[j].iter().fold(nothing, |m: f64, x| m.max(x.abs()));
             let e = (gradient[j] - forward[j][row]).abs() / scale;
             assert!(e < 1e-9, "{law:?} {name} {row}: {} {}", gradient[j], forward[j][row]);
         }

@@ -325,6 +325,7 @@ fn matrices_of_steps_are_the_derivatives_of_their_momentum() {
             surface: own.surface,
             turning: own.turning,
             carrier: own.carrier,
+            is_tie: own.is_tie,
             friction: Scalar::constant(own.friction),
             stiffness: Scalar::constant(own.stiffness),
             damping: Scalar::constant(own.damping),

@@ -67,7 +67,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
         ],
     ),
     ("markers", &["error parallel table text trajectory identify soft"]),
-    ("optimize", &["error parallel table text ad model simulation identify soft"]),
+    ("optimize", &["error parallel table text ad state model dynamics simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "fem implicit simulation soft"]),
     (

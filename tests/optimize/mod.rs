@@ -1,5 +1,6 @@
 //! `optimize`: tasks on rigid and soft bodies.
 
+mod mixed;
 #[cfg(feature = "cli")]
 mod program;
 mod rigid;

@@ -147,3 +147,38 @@ fn what_is_wrong_with_a_task_is_said_with_line_and_field() {
         refuses(&folder.run(&all), &[says]);
     }
 }
+
+/// Inputs that were found, as a file that drives the scene to where it was wanted.
+#[test]
+fn inputs_found_drive_a_simulation() {
+    let folder = folder("optimize-controls");
+    let text = "scene = 'scene.toml'\nduration = 0.5\n[[variable]]\nname = 'ball/fx'\nknots = 3\ninitial = [1, 1, 1]\n\
+                [[variable]]\nname = 'ball/fz'\ninitial = 20\n[[objective]]\ntarget = [0.2, 0, 0.1]\naxes = ['x', 'z']\n";
+    folder.write("push.toml", text);
+    succeeds(&folder.run(&["optimize", "push.toml", "--controls", "found.csv", "--json"]));
+    let found = folder.read("found.csv");
+    let rows: Vec<&str> = found.lines().collect();
+    assert_eq!((rows[0], rows.len()), ("t,ball/fx,ball/fz", 51));
+    assert!(rows[1].starts_with("0.0,") && rows[50].starts_with("0.49,"), "{found}");
+    succeeds(&folder.run(&[
+        "simulate",
+        "scene.toml",
+        "--steps",
+        "50",
+        "--controls",
+        "found.csv",
+        "-o",
+        "motion.csv",
+    ]));
+    let motion = folder.read("motion.csv");
+    let mut lines = motion.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let last: Vec<&str> = lines.last().unwrap().split(',').collect();
+    for (name, wanted) in [("px", 0.2), ("pz", 0.1)] {
+        let at = names.iter().position(|own| *own == name).unwrap();
+        let end: f64 = last[at].parse().unwrap();
+        assert!((end - wanted).abs() < 1e-9, "{name}: {end}");
+    }
+    let output = folder.run(&["optimize", "task.toml", "--controls", "none.csv"]);
+    refuses(&output, &["--controls: is of tasks whose variables are inputs"]);
+}

@@ -20,7 +20,7 @@ use crate::formats::mesh::reduce_hulls;
 use crate::formats::reach;
 use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact, VertexLaw};
 use crate::model::{CellSplit, Settings, TetrahedralMesh};
-use crate::soft::{Marker, SoftBody, SoftGround, SoftObstacle, SoftScene, SoftStart};
+use crate::soft::{Marker, SoftBody, SoftContact, SoftGround, SoftObstacle, SoftScene, SoftStart};
 use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
 use crate::table::{self, Table};
@@ -110,11 +110,15 @@ fn read(
     let contacts = SoftContacts::read(root, &scene)?;
     let touched: Vec<String> = scene.touched().map(str::to_string).collect();
     for (k, table) in bodies.iter().enumerate() {
+        let meet: Vec<bool> = (0..touched.len()).map(|own| scene.meet(k, own)).collect();
         let body = &mut scene.bodies[k];
         body.radius = table.number("radius")?.unwrap_or(0.0);
         table.demand("radius", body.radius >= 0.0, "must not be negative", body.radius, "m")?;
-        for touched in &touched {
-            body.touching.push(contacts.of(root, &format!("{touched}-{}", body.name))?);
+        for (touched, meet) in touched.iter().zip(meet) {
+            let pair = format!("{touched}-{}", body.name);
+            // What does not touch has the numbers of something.
+            let none = SoftContact { stiffness: 1.0, ..SoftContact::default() };
+            body.touching.push(if meet { contacts.of(root, &pair)? } else { none });
         }
         scene.touch(k);
         let SoftScene { bodies, warnings, law, .. } = &mut scene;
@@ -298,7 +302,9 @@ fn read_body(
     };
     let markers = read_markers(table, &mesh)?;
     let parameters = SolidParameters { material, density, gravity };
-    Ok(SoftBody { markers, ..SoftBody::new(&name, mesh, elements, parameters, start) })
+    let mut body = SoftBody::new(&name, mesh, elements, parameters, start);
+    body.markers = markers;
+    Ok(body)
 }
 
 fn read_mesh(table: &Table) -> Result<TetrahedralMesh, Error> {

@@ -1,11 +1,11 @@
 //! What soft bodies and half-spaces or shapes are to each other: `[[contact]]` of a scene of soft bodies.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::mixed;
 use crate::Error;
 use crate::implicit::VertexLaw;
-use crate::soft::{SoftContact, SoftScene};
+use crate::soft::{SoftBody, SoftContact, SoftScene};
 use crate::table::Table;
 
 /// What is said of all pairs, and of some.
@@ -17,9 +17,13 @@ pub(super) struct SoftContacts {
 impl SoftContacts {
     /// Reads all `[[contact]]` tables of a scene whose bodies, half-spaces and shapes are known.
     pub fn read(root: &Table, scene: &SoftScene) -> Result<Self, Error> {
-        let known: HashSet<String> = { scene.touched() }
-            .flat_map(|touched| scene.bodies.iter().map(move |b| format!("{touched}-{}", b.name)))
-            .collect();
+        let all = scene.touched().enumerate().flat_map(|(k, touched)| {
+            let of = move |(body, own): (usize, &SoftBody)| {
+                (format!("{touched}-{}", own.name), scene.meet(body, k))
+            };
+            scene.bodies.iter().enumerate().map(of)
+        });
+        let known: HashMap<String, bool> = all.collect();
         let mut contacts = SoftContacts { all: None, pairs: HashMap::new() };
         let soft: Vec<String> = scene.bodies.iter().map(|body| body.name.clone()).collect();
         let touched = mixed::touched(scene);
@@ -34,8 +38,14 @@ impl SoftContacts {
                 table.only(&["pair", "mu", "stiffness", "damping", "by_area"])?;
             }
             if let Some(pair) = pair {
-                if !known.contains(pair) {
-                    let mut pairs: Vec<&str> = known.iter().map(String::as_str).collect();
+                if known.get(pair) == Some(&false) {
+                    let message =
+                        "is of a soft body and what carries it, which do not touch: leave it out";
+                    return Err(table.error("pair", message));
+                }
+                if !known.contains_key(pair) {
+                    let met = known.iter().filter(|(_, meet)| **meet);
+                    let mut pairs: Vec<&str> = met.map(|(pair, _)| pair.as_str()).collect();
                     pairs.sort_unstable();
                     let message = match pairs.is_empty() {
                         true => format!(

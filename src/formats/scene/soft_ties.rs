@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::{Taken, read_name};
 use crate::Error;
 use crate::implicit::{Cable, CableKind, CablePoint};
-use crate::model::TetrahedralMesh;
+use crate::model::{Scene, TetrahedralMesh};
 use crate::soft::{SoftBody, SoftCable, SoftHold, SoftScene};
 use crate::table::Table;
 
@@ -29,7 +29,8 @@ pub(super) fn read(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Re
     for mut table in root.tables("hold")? {
         let name = read_name(&mut table, "hold", names)?;
         let body = read_body(&table, &scene.bodies)?;
-        let hold = read_hold(&table, &scene.bodies[body], name)?;
+        let mut hold = read_hold(&table, &scene.bodies[body], name)?;
+        hold.carrier = read_carrier(&table, scene.rigid.as_deref())?;
         let own: &mut Vec<SoftHold> = &mut holds[body];
         let taken = |node: &&usize| own.iter().any(|other| other.nodes.contains(node));
         if let Some(&node) = hold.nodes.iter().find(taken) {
@@ -172,7 +173,7 @@ fn nearest(table: &Table, mesh: &TetrahedralMesh, at: [f64; 3]) -> Result<usize,
 }
 
 fn read_hold(table: &Table, body: &SoftBody, name: String) -> Result<SoftHold, Error> {
-    table.only(&["name", "soft", "box", "markers", "times", "displacement", "rotation"])?;
+    table.only(&["name", "soft", "to", "box", "markers", "times", "displacement", "rotation"])?;
     let mut nodes = match (table.matrix::<2, 3>("box")?, table.strings("markers")?) {
         (Some([least, most]), None) => {
             let inside = |x: &[f64; 3]| (0..3).all(|k| least[k] <= x[k] && x[k] <= most[k]);
@@ -202,7 +203,27 @@ fn read_hold(table: &Table, body: &SoftBody, name: String) -> Result<SoftHold, E
     let [displacement, rotation] =
         ["displacement", "rotation"].map(|field| read_vectors(table, field, &times));
     let (displacement, rotation) = (displacement?, rotation?);
-    Ok(SoftHold { name, nodes, times, displacement, rotation })
+    Ok(SoftHold { name, nodes, carrier: None, times, displacement, rotation })
+}
+
+/// The rigid body that `to` names.
+fn read_carrier(table: &Table, scene: Option<&Scene>) -> Result<Option<usize>, Error> {
+    let Some(name) = table.string("to")? else { return Ok(None) };
+    if let Some(field) = ["times", "displacement", "rotation"].iter().find(|own| table.has(own)) {
+        return Err(table.error(field, "has no meaning beside `to`: the body carries the nodes"));
+    }
+    let bodies = scene.map_or(&[][..], |scene| &scene.model.bodies);
+    let body = bodies.iter().position(|body| body.name == name).ok_or_else(|| {
+        let names: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
+        let has = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        table.error("to", format!("the scene has no [[body]] {name:?}; it has {has}"))
+    })?;
+    if bodies[body].tree.is_none() {
+        let message =
+            format!("{name} does not move: leave `to` out, and the nodes stay where they are");
+        return Err(table.error("to", message));
+    }
+    Ok(Some(body))
 }
 
 /// Three numbers for each of some times.

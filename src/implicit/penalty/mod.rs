@@ -109,6 +109,7 @@ impl VertexContact {
             surface: self.surface,
             turning: self.turning,
             carrier: self.carrier,
+            is_tie: self.is_tie,
             friction: variable(self.friction, 4),
             stiffness: variable(self.stiffness, 5),
             damping: variable(self.damping, 6),

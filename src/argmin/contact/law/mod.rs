@@ -108,6 +108,11 @@ impl Law {
         }
     }
 
+    /// That of what is tied along a row.
+    pub(crate) fn of_tie() -> Law {
+        Law::Equality
+    }
+
     /// That of the friction of a couple.
     pub(super) fn of_couple() -> Law {
         Law::Couple

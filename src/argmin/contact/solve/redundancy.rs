@@ -9,6 +9,9 @@ use crate::linalg::{BlockLu, cholesky, solve_lower, solve_lower_transpose};
 #[derive(Clone, Debug, Default)]
 pub(in crate::argmin::contact) struct LeastNormWorkspace {
     members: Vec<usize>,
+    /// The velocities that they act on, ascending, and of each velocity its place among these.
+    columns: Vec<usize>,
+    places: Vec<usize>,
     gradient: Vec<f64>,
     hessian: Vec<f64>,
     blocks: BlockLu<f64>,
@@ -18,6 +21,7 @@ pub(in crate::argmin::contact) struct LeastNormWorkspace {
     /// y before a step, and the step.
     before: Vec<f64>,
     step: Vec<f64>,
+    moved: Vec<f64>,
     /// Of many trees, how friction was shared before, as of [`Sharing`](crate::argmin::Sharing): where y starts.
     pub start: Vec<f64>,
 }
@@ -75,12 +79,12 @@ impl LeastNormWorkspace {
         lambda: &[f64],
         regular: f64,
     ) -> bool {
-        let (nv, large) = (self.y.len(), data.rows.is_large());
+        let (n, large) = (self.columns.len(), data.rows.is_large());
         if large {
             self.blocks.start(&delassus.pattern, true);
         } else {
             self.hessian.clear();
-            self.hessian.resize(nv * nv, 0.0);
+            self.hessian.resize(n * n, 0.0);
         }
         for &i in &self.members {
             let block = &data.blocks()[i];
@@ -109,10 +113,11 @@ impl LeastNormWorkspace {
                 let along = pair.map(|(x, y)| slope[0] * x + slope[1] * y).enumerate();
                 // A body of a tree moves with those before it only: the rest of its rows is zeros.
                 for (b, along) in along.filter(|&(_, along)| along != 0.0) {
-                    let b = block.column(b);
+                    let b = self.places[block.column(b)];
                     for (columns, part) in block.segments() {
-                        for (a, &w) in columns.zip(&row(t)[part]) {
-                            self.hessian[b * nv + a] += w * along;
+                        let columns = &self.places[columns];
+                        for (&a, &w) in columns.iter().zip(&row(t)[part]) {
+                            self.hessian[b * n + a] += w * along;
                         }
                     }
                 }
@@ -121,23 +126,40 @@ impl LeastNormWorkspace {
         if large {
             return self.blocks.factor(&delassus.pattern);
         }
-        for a in 0..nv {
-            self.hessian[a * nv + a] += regular;
+        for a in 0..n {
+            self.hessian[a * n + a] += regular;
         }
-        cholesky(&mut self.hessian, nv)
+        cholesky(&mut self.hessian, n)
     }
 
     /// The step of Newton, to be subtracted from `y`.
     fn take_step(&mut self, delassus: &Delassus<f64>, large: bool, regular: f64) {
-        self.step.clone_from(&self.gradient);
         if large {
+            self.step.clone_from(&self.gradient);
             self.blocks.solve(&delassus.pattern, &mut self.step);
             self.step.iter_mut().for_each(|x| *x /= regular);
         } else {
-            let nv = self.y.len();
-            solve_lower(&self.hessian, nv, &mut self.step);
-            solve_lower_transpose(&self.hessian, nv, &mut self.step);
+            let n = self.columns.len();
+            self.moved.clear();
+            self.moved.extend(self.columns.iter().map(|&column| self.gradient[column]));
+            solve_lower(&self.hessian, n, &mut self.moved);
+            solve_lower_transpose(&self.hessian, n, &mut self.moved);
+            self.step.clear();
+            self.step.resize(self.y.len(), 0.0);
+            self.columns.iter().zip(&self.moved).for_each(|(&column, x)| self.step[column] = *x);
         }
+    }
+
+    /// Finds the velocities that the members act on.
+    fn find_columns(&mut self, data: &ContactData<f64>) {
+        self.columns.clear();
+        let trees = self.members.iter().flat_map(|&i| data.blocks()[i].trees);
+        self.columns.extend(trees.flat_map(|tree| data.rows.tree(tree)));
+        self.columns.sort_unstable();
+        self.columns.dedup();
+        self.places.clear();
+        self.places.resize(data.rows.velocities(), 0);
+        self.columns.iter().enumerate().for_each(|(place, &column)| self.places[column] = place);
     }
 }
 
@@ -167,7 +189,8 @@ pub(in crate::argmin::contact) fn least_norm(
     solution.sharing.clear();
     s.members.clear();
     for (i, &law) in data.laws.iter().enumerate() {
-        let friction = law.clamps() && data.limit[i] > 0.0;
+        // What is alone has one way to hold.
+        let friction = law.clamps() && data.limit[i] > 0.0 && !data.blocks()[i].alone;
         if friction && matches!(solution.modes[i], Mode::Stick | Mode::Clamp) {
             s.members.push(i);
         }
@@ -182,6 +205,9 @@ pub(in crate::argmin::contact) fn least_norm(
     }
     let blocks = data.blocks();
     let large = data.rows.is_large();
+    if !large {
+        s.find_columns(data);
+    }
     s.y.clear();
     s.y.resize(nv, 0.0);
     if large && s.start.len() == nv && s.start.iter().all(|y| y.is_finite()) {
