@@ -109,12 +109,24 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
     } else {
         report(task, &found);
     }
-    if let (Some(file), Some(scene)) = (&arguments.motion, task.soft_scene(&found.x)) {
+    if let (Some(file), Some(scene)) = (&arguments.motion, found.task.soft_scene(&found.x)) {
         let motion = simulate_soft::motion_csv(&scene, task.steps, &mut |_, _| ());
         whole_files::write_file(file, motion.as_bytes())?;
     }
     if let Some(file) = &arguments.controls {
         whole_files::write_file(file, controls_csv(task, &found.x).as_bytes())?;
+        let inputs = task.inputs(&found.x);
+        let is_input = |name: &String| inputs.iter().any(|(own, _)| own == name);
+        let names = task.variables.iter().map(|variable| &variable.name);
+        let names = names.chain(task.continuation.iter().map(|(name, _)| name));
+        let others: Vec<&str> = names.filter(|name| !is_input(name)).map(String::as_str).collect();
+        if !others.is_empty() {
+            output::warn(&format!(
+                "{} has inputs alone: what was found for {} is for the scene",
+                file.display(),
+                others.join(", ")
+            ));
+        }
     }
     let converged = found.outcome == identify::Outcome::Converged;
     let whole = found.evaluated.unsolved == 0 && found.failure.is_none();

@@ -29,6 +29,8 @@ pub struct Optimum {
     pub stages: Vec<TaskStage>,
     /// Why a stage after the first did not begin: what there is then is of the stages before.
     pub failure: Option<Error>,
+    /// The task of the last stage, with what the continuation made of its scene.
+    pub task: Task,
 }
 
 /// A stage of a search.
@@ -69,7 +71,6 @@ pub fn optimize(task: &Task, watch: WatchTask) -> Result<Optimum, Error> {
         };
         let values: Vec<(String, f64)> = task.continuation.iter().filter_map(value).collect();
         let mut own = last.clone();
-        own.accuracy = if stage + 1 < count { 0.0 } else { task.accuracy };
         for (name, value) in &values {
             own = own.with(name, *value)?;
         }
@@ -94,7 +95,7 @@ pub fn optimize(task: &Task, watch: WatchTask) -> Result<Optimum, Error> {
         }
     }
     let outcome = stages.last().map_or(Outcome::Infeasible, |stage| stage.outcome);
-    Ok(Optimum { evaluated: last.evaluate(&x), x, outcome, stages, failure })
+    Ok(Optimum { evaluated: last.evaluate(&x), x, outcome, stages, failure, task: last })
 }
 
 /// A task as searches ask for it.

@@ -231,10 +231,11 @@ pub(super) fn jacobian(
     let (scene, parameters) = set_all(task, scene, x);
     scene.check().map_err(|message| Error::undefined(&task.name, message))?;
     let mut tangents = SoftTangents::new(&scene, &parameters);
-    let (mut residuals, mut rows) = (Vec::new(), Vec::new());
+    let (mut residuals, mut rows, mut unsolved) = (Vec::new(), Vec::new(), 0);
     for step in 0..=task.steps {
         if step > 0 {
-            tangents.step().map_err(|error| undefined(task, error))?;
+            let report = tangents.step().map_err(|error| undefined(task, error))?;
+            unsolved += usize::from(report.unsolved > 0);
         }
         let mut objectives =
             task.objectives.iter().filter(|own| own.period.contains(step)).peekable();
@@ -270,7 +271,7 @@ pub(super) fn jacobian(
         }
     }
     let matrix = DMatrix::from_row_slice(residuals.len(), parameters.len(), &rows);
-    Ok((Evaluated::new(residuals, 0), matrix))
+    Ok((Evaluated::new(residuals, unsolved), matrix))
 }
 
 pub(super) fn gradient(

@@ -22,7 +22,7 @@ pub struct Task {
     pub method: Method,
     /// Most linearisations, in each stage.
     pub iterations: usize,
-    /// The root of the sum of all squared residuals that is enough (m): the last stage ends there.
+    /// The root of the sum of all squared residuals that is enough (m): a stage ends there.
     pub accuracy: f64,
     /// Values that a parameter has in one stage after the other; each starts where the one before ended.
     pub continuation: Vec<(String, Vec<f64>)>,

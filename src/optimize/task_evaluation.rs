@@ -56,17 +56,19 @@ impl Task {
             let (own, others) = rest.split_at(variable.initial.len());
             rest = others;
             let name = &variable.name;
-            let of = |step: usize| match (&self.scene, own) {
-                (TaskScene::Rigid(rigid), _) if !rigid_task::is_input(rigid, name) => None,
-                (TaskScene::Rigid(_), [one]) => Some(*one),
-                (TaskScene::Rigid(_), knots) => Some(rigid_task::knot_value(self, knots, step)),
-                (TaskScene::Soft(own), _) => {
-                    let (scene, input) = (scene.as_ref()?, soft_task::input(own, name)?);
-                    Some(scene.input(input, scene.span(step)[0]))
+            let steps = 0..self.steps;
+            let values: Vec<f64> = match (&self.scene, &scene) {
+                (TaskScene::Rigid(rigid), _) if rigid_task::is_input(rigid, name) => match own {
+                    [one] => steps.map(|_| *one).collect(),
+                    knots => steps.map(|k| rigid_task::knot_value(self, knots, k)).collect(),
+                },
+                (TaskScene::Soft(start), Some(scene)) => {
+                    let Some(input) = soft_task::input(start, name) else { continue };
+                    steps.map(|k| scene.input(input, scene.span(k)[0])).collect()
                 }
+                _ => continue,
             };
-            let values: Option<Vec<f64>> = (0..self.steps).map(of).collect();
-            all.extend(values.map(|values| (name.clone(), values)));
+            all.push((name.clone(), values));
         }
         all
     }

@@ -120,8 +120,10 @@ pub fn _restored_soft_scene(
         source.soft_scene()?.map(Arc::new).ok_or_else(none)
     };
     let (source, scene) = py.detach(|| SOFT_SCENES.made(packed, make)).map_err(|e| e.of(WHAT))?;
-    let names = PartsLeft(&own).take_texts().ok_or_else(|| damaged(WHAT))?;
-    SoftScene::of(source, scene, names)
+    let mut left = PartsLeft(&own);
+    let both = left.take_texts().zip(left.take_texts());
+    let (names, inputs) = both.ok_or_else(|| damaged(WHAT))?;
+    SoftScene::of(source, scene, names, inputs)
 }
 
 /// What was identified, from a pickle: see `Identification.__reduce__`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyTuple, PyType};
 
 use super::arguments::{Given, count};
 use super::exceptions::{Error, UnsolvedWarning};
@@ -14,39 +14,57 @@ use super::numpy_arrays::{Argument, output};
 use super::reduced::{Reduced, reduced};
 use super::scene_source::{Parts, Request, Source};
 use crate::Error as InputError;
-use crate::soft::{SoftParameter, SoftRecord, SoftScene as Description, SoftTangents};
+use crate::model::Model;
+use crate::soft::{
+    InputSchedule, SoftNumber, SoftParameter, SoftRecord, SoftRollout, SoftScene as Description,
+    SoftTangents,
+};
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 
-/// A scene of soft bodies on half-spaces and other shapes, and its motion as a function of some of its parameters p.
+/// A scene of soft bodies, on half-spaces and other shapes or beside rigid ones, and its motion as a function of some of its parameters
+/// p and of what acts on the rigid bodies over time, U.
 ///
-/// The N nodes of all bodies stand one after the other: see `nodes`. Lengths in m, all else in SI units too.
+/// The N nodes of all soft bodies stand one after the other: see `nodes`. Lengths in m, all else in SI units too.
 #[pyclass(frozen, module = "stiction")]
 pub struct SoftScene {
     scene: Arc<Description>,
     parameters: Vec<(String, SoftParameter)>,
+    /// The inputs that u is of.
+    inputs: Vec<(String, usize)>,
     source: Arc<Source>,
 }
 
-/// Reads a scene of soft bodies (TOML). parameters: names of p, see `all_parameter_names`.
+/// Reads a scene of soft bodies (TOML). parameters: names of p, see `all_parameter_names`; inputs: names of u, of the rigid bodies beside
+/// them, such as motor/u or box/fx.
 #[pyfunction]
-#[pyo3(signature = (path, parameters=None))]
-pub fn load_soft(path: PathBuf, parameters: Option<Vec<String>>) -> PyResult<SoftScene> {
-    SoftScene::new(Source::read_soft_scene(Request::of_file(&path), &path)?, parameters)
+#[pyo3(signature = (path, parameters=None, inputs=None))]
+pub fn load_soft(
+    path: PathBuf,
+    parameters: Option<Vec<String>>,
+    inputs: Option<Vec<String>>,
+) -> PyResult<SoftScene> {
+    SoftScene::new(Source::read_soft_scene(Request::of_file(&path), &path)?, parameters, inputs)
 }
 
 /// Reads a scene of soft bodies from the text of a TOML file; `name` stands for the file in messages.
 #[pyfunction]
-#[pyo3(signature = (text, name="scene.toml", parameters=None))]
-pub fn parse_soft(text: &str, name: &str, parameters: Option<Vec<String>>) -> PyResult<SoftScene> {
+#[pyo3(signature = (text, name="scene.toml", parameters=None, inputs=None))]
+pub fn parse_soft(
+    text: &str,
+    name: &str,
+    parameters: Option<Vec<String>>,
+    inputs: Option<Vec<String>>,
+) -> PyResult<SoftScene> {
     let made = Source::read_soft_scene(Request::of_text(text, name), Path::new(name))?;
-    SoftScene::new(made, parameters)
+    SoftScene::new(made, parameters, inputs)
 }
 
 impl SoftScene {
     fn new(
         (scene, source): (Option<Description>, Source),
         names: Option<Vec<String>>,
+        inputs: Option<Vec<String>>,
     ) -> PyResult<SoftScene> {
         let none = || {
             Error::new_err(format!(
@@ -55,14 +73,25 @@ impl SoftScene {
             ))
         };
         let scene = scene.ok_or_else(none)?;
-        SoftScene::of(Arc::new(source), Arc::new(scene), names.unwrap_or_default())
+        let (names, inputs) = (names.unwrap_or_default(), inputs.unwrap_or_default());
+        SoftScene::of(Arc::new(source), Arc::new(scene), names, inputs)
     }
 
     pub(super) fn of(
         source: Arc<Source>,
         scene: Arc<Description>,
         names: Vec<String>,
+        inputs: Vec<String>,
     ) -> PyResult<SoftScene> {
+        let known = scene.rigid.as_deref().map(|scene| scene.model.input_names());
+        let known = known.unwrap_or_default();
+        let input = |own: String| {
+            let place = known.iter().position(|name| *name == own).ok_or_else(|| {
+                InputError::unknown_name(source.name(), &own, "is no input", (&own, &known))
+            })?;
+            Ok((own, place))
+        };
+        let inputs = inputs.into_iter().map(input).collect::<PyResult<Vec<_>>>()?;
         let mut parameters = Vec::new();
         for own in names {
             let parameter = scene.parameter(&own).ok_or_else(|| {
@@ -71,24 +100,44 @@ impl SoftScene {
             })?;
             parameters.push((own, parameter));
         }
-        Ok(SoftScene { scene, parameters, source })
+        Ok(SoftScene { scene, parameters, inputs, source })
     }
 
     fn node_count(&self) -> usize {
         self.scene.bodies.iter().map(|body| body.position.len()).sum()
     }
 
-    /// The scene with values of p; what is not given is that of the scene.
-    fn with(&self, p: Option<Given>) -> PyResult<Description> {
+    /// The scene with values of p, and of u in each of some steps; what is not given is that of the scene.
+    fn with(&self, p: Option<Given>, inputs: Option<Given>, steps: usize) -> PyResult<Description> {
         let mut scene = Description::clone(&self.scene);
-        let Some(p) = p else { return Ok(scene) };
-        let p = Argument::new("p", p, &[self.parameters.len()])?;
-        let values = p.only()?;
-        for ((_, parameter), value) in self.parameters.iter().zip(values) {
-            scene.set(*parameter, *value);
+        if let Some(p) = p {
+            let p = Argument::new("p", p, &[self.parameters.len()])?;
+            let values = p.only()?;
+            for ((_, parameter), value) in self.parameters.iter().zip(values) {
+                scene.set(*parameter, *value);
+            }
+            scene.check().map_err(Error::new_err)?;
         }
-        scene.check().map_err(Error::new_err)?;
+        if let Some(inputs) = inputs {
+            let width = self.inputs.len();
+            let inputs = Argument::new("U", inputs, &[steps, width])?;
+            let values = inputs.only()?;
+            if let Some(k) = values.iter().position(|x| !x.is_finite()) {
+                let (step, name) = (k / width, &self.inputs[k % width].0);
+                return Err(Error::new_err(format!("U: {name} is not finite in step {step}")));
+            }
+            let times: Vec<f64> = (0..steps).map(|step| scene.span(step)[0]).collect();
+            for (j, &(_, input)) in self.inputs.iter().enumerate() {
+                let values = values.iter().skip(j).step_by(width).copied().collect();
+                scene.schedules.push(InputSchedule { input, times: times.clone(), values });
+            }
+        }
         Ok(scene)
+    }
+
+    /// How many velocities the rigid bodies have.
+    fn velocities(&self) -> usize {
+        self.scene.rigid.as_deref().map_or(0, |scene| scene.model.nv())
     }
 
     /// The first node of each body.
@@ -204,15 +253,32 @@ impl SoftScene {
         output(py, &[], &[self.parameters.len()], values)
     }
 
-    /// The motion: places and velocities of all nodes at the start and after each step, (steps + 1, N, 3) each.
-    #[pyo3(signature = (steps, p=None))]
+    /// The names of u, in each step.
+    #[getter]
+    fn input_names(&self) -> Vec<String> {
+        self.inputs.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The names of the state of the rigid bodies: configuration, then velocities. None without rigid bodies.
+    #[getter]
+    fn state_names(&self) -> Vec<String> {
+        let model = self.scene.rigid.as_deref().map(|scene| &scene.model);
+        let both = |model: &Model| [model.configuration_names(), model.velocity_names()].concat();
+        model.map(both).unwrap_or_default()
+    }
+
+    /// The motion: places and velocities of all nodes at the start and after each step, (steps + 1, N, 3) each. U: (steps, nu).
+    #[pyo3(signature = (steps, p=None, U=None))]
+    #[expect(non_snake_case, reason = "as literature and the documents of Python have it")]
     fn rollout<'py>(
         &self,
         py: Python<'py>,
         steps: Given,
         p: Option<Given>,
+        U: Option<Given>,
     ) -> PyResult<(Array<'py>, Array<'py>)> {
-        let (steps, scene) = (steps_of(steps)?, self.with(p)?);
+        let steps = steps_of(steps)?;
+        let scene = self.with(p, U, steps)?;
         let (unsolved, x, v) = py.detach(|| {
             let record = scene.record(steps);
             let v = record.states.iter().flatten().map(|state| &state.velocity[..]);
@@ -223,6 +289,35 @@ impl SoftScene {
         Ok((output(py, &[], &shape, x)?, output(py, &[], &shape, v)?))
     }
 
+    /// The motion of the rigid bodies: their state at the start and after each step, (steps + 1, nx), see `state_names`.
+    #[pyo3(signature = (steps, p=None, U=None))]
+    #[expect(non_snake_case, reason = "as literature and the documents of Python have it")]
+    fn rigid_rollout<'py>(
+        &self,
+        py: Python<'py>,
+        steps: Given,
+        p: Option<Given>,
+        U: Option<Given>,
+    ) -> PyResult<Array<'py>> {
+        let steps = steps_of(steps)?;
+        let scene = self.with(p, U, steps)?;
+        let (missed, x) = py.detach(|| {
+            let mut rollout = SoftRollout::new(&scene);
+            let (mut missed, mut x) = (0, Vec::new());
+            for step in 0..=steps {
+                if step > 0 {
+                    missed += usize::from(rollout.step().unsolved > 0);
+                }
+                let state = rollout.rigid_state();
+                x.extend(state.into_iter().flat_map(|state| state.q.iter().chain(&state.v)));
+            }
+            (missed, x)
+        });
+        warn(py, missed, steps)?;
+        let width = x.len() / (steps + 1);
+        output(py, &[], &[steps + 1, width], x)
+    }
+
     /// Where the nodes are after some steps, (N, 3), and how that changes with p, (N, 3, np), by forward sensitivities.
     #[pyo3(signature = (steps, p=None))]
     fn jacobian<'py>(
@@ -231,7 +326,8 @@ impl SoftScene {
         steps: Given,
         p: Option<Given>,
     ) -> PyResult<(Array<'py>, Array<'py>)> {
-        let (steps, scene) = (steps_of(steps)?, self.with(p)?);
+        let steps = steps_of(steps)?;
+        let scene = self.with(p, None, steps)?;
         let (numbers, nodes) = (self.numbers(), self.node_count());
         let firsts = self.firsts();
         let found = py.detach(|| {
@@ -257,15 +353,19 @@ impl SoftScene {
         Ok((output(py, &[], &[nodes, 3], x)?, output(py, &[], &[nodes, 3, width], slopes)?))
     }
 
-    /// The gradient in p of sum(x_bar * x) over the motion, by its adjoint, and that motion x: x_bar of the shape
-    /// (steps + 1, N, 3), for as many steps.
-    #[pyo3(signature = (x_bar, p=None))]
+    /// The gradient in p, and where U is given in that too, of sum(x_bar * x) over the motion, by its adjoint, and that motion x: x_bar of
+    /// the shape (steps + 1, N, 3), for as many steps. rigid_bar, (steps + 1, 2 nv), likewise weighs small changes of the state of the
+    /// rigid bodies: of velocities, and of what these move. Returns (p_bar, x) or (p_bar, U_bar, x).
+    #[pyo3(signature = (x_bar, p=None, U=None, rigid_bar=None))]
+    #[expect(non_snake_case, reason = "as literature and the documents of Python have it")]
     fn vjp<'py>(
         &self,
         py: Python<'py>,
         x_bar: Given,
         p: Option<Given>,
-    ) -> PyResult<(Array<'py>, Array<'py>)> {
+        U: Option<Given>,
+        rigid_bar: Option<Given>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let nodes = self.node_count();
         let weights = Argument::series("x_bar", x_bar, &[nodes, 3])?;
         let weights = weights.only()?;
@@ -273,7 +373,22 @@ impl SoftScene {
         if steps == 0 {
             return Err(Error::new_err("x_bar: must be of a start and a step at least"));
         }
-        let (scene, numbers) = (self.with(p)?, self.numbers());
+        let changes = U.is_some();
+        let first = self.scene.schedules.len();
+        let (scene, mut numbers) = (self.with(p, U, steps)?, self.numbers());
+        if changes {
+            let body = scene.bodies.len();
+            let of = |step| {
+                let number = move |j| SoftNumber::Scheduled(first + j, step);
+                (0..self.inputs.len()).map(move |j| SoftParameter { body, number: number(j) })
+            };
+            numbers.extend((0..steps).flat_map(of));
+        }
+        let width = 2 * self.velocities();
+        let rigid_bar = rigid_bar
+            .map(|given| Argument::new("rigid_bar", given, &[steps + 1, width]))
+            .transpose()?;
+        let rigid_bar = rigid_bar.as_ref().map_or(Ok(&[][..]), Argument::only)?;
         let firsts = self.firsts();
         let (missed, x, gradient) = py.detach(|| {
             let record = scene.record(steps);
@@ -282,18 +397,29 @@ impl SoftScene {
                 let own = &weights[3 * (step * nodes + firsts[body])..];
                 x.as_flattened_mut().iter_mut().zip(own).for_each(|(x, weight)| *x += weight);
             };
-            (unsolved(&record), x, record.gradient(&numbers, &mut weigh))
+            let mut weigh_rigid = |step: usize, tangent: &mut [f64]| {
+                let own = rigid_bar.get(step * width..).unwrap_or_default();
+                tangent.iter_mut().zip(own).for_each(|(x, weight)| *x += weight);
+            };
+            let gradient = record.gradient_beside(&numbers, &mut weigh, &mut weigh_rigid);
+            (unsolved(&record), x, gradient)
         });
         warn(py, missed, steps)?;
-        let gradient = gradient.map_err(|error| Error::new_err(error.to_string()))?;
-        let gradient = output(py, &[], &[self.parameters.len()], gradient)?;
-        Ok((gradient, output(py, &[], &[steps + 1, nodes, 3], x)?))
+        let mut gradient = gradient.map_err(|error| Error::new_err(error.to_string()))?;
+        let to_inputs = gradient.split_off(self.parameters.len());
+        let mut found = vec![output(py, &[], &[self.parameters.len()], gradient)?];
+        if changes {
+            found.push(output(py, &[], &[steps, self.inputs.len()], to_inputs)?);
+        }
+        found.push(output(py, &[], &[steps + 1, nodes, 3], x)?);
+        PyTuple::new(py, found)
     }
 
     /// As the contents of the files that it was read from, with what is selected.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let mut own = Parts::default();
         own.put_texts(&self.parameter_names());
+        own.put_texts(&self.input_names());
         let parts =
             [self.source.packed(), &own.packed()].map(|part| PyBytes::new(py, part).into_any());
         reduced(py, "_restored_soft_scene", parts)

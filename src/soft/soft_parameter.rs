@@ -179,12 +179,7 @@ impl SoftScene {
             inputs: vec![0.0; inputs],
         };
         match parameter.number {
-            SoftNumber::RigidVelocity(k) => {
-                change.rigid[nv + k] = 1.0;
-                for (body, own) in self.bodies.iter().zip(&mut change.soft) {
-                    self.carried_slopes(body, k, &mut own.v);
-                }
-            }
+            SoftNumber::RigidVelocity(k) => change.rigid[nv + k] = 1.0,
             SoftNumber::RigidInput(k) => change.inputs[k] = 1.0,
             SoftNumber::Start(_) => {
                 let own = &mut change.soft[parameter.body].v;
@@ -192,7 +187,28 @@ impl SoftScene {
             }
             _ => {}
         }
+        if let Some(start) = self.start_share(parameter) {
+            for (body, own) in self.bodies.iter().zip(&mut change.soft) {
+                self.carried_slopes(body, start, &mut own.v);
+            }
+        }
         change
+    }
+
+    /// The velocity of the rigid bodies at the start that a parameter is, or is part of: also that which a body is led at in the first
+    /// step.
+    pub(super) fn start_share(&self, parameter: SoftParameter) -> Option<(usize, f64)> {
+        let model = &self.rigid.as_deref()?.model;
+        let (k, share) = match parameter.number {
+            SoftNumber::RigidVelocity(k) => return Some((k, 1.0)),
+            SoftNumber::RigidInput(k) => (k, 1.0),
+            SoftNumber::Scheduled(schedule, j) => {
+                let own = &self.schedules[schedule];
+                (own.input, own.slope(0.0, j))
+            }
+            _ => return None,
+        };
+        (share != 0.0 && model.is_prescribed_velocity(k)).then_some((k, share))
     }
 
     /// Puts how what acts on the rigid bodies in the step that begins at time `t` (s) changes with a parameter into `inputs`, where that
@@ -256,7 +272,13 @@ impl SoftScene {
         if parameter.body == self.bodies.len() {
             match (&mut self.rigid, parameter.number) {
                 (Some(rigid), SoftNumber::RigidVelocity(k)) => rigid.state.v[k] = value,
-                (Some(rigid), SoftNumber::RigidInput(k)) => rigid.inputs[k] = value,
+                (Some(rigid), SoftNumber::RigidInput(k)) => {
+                    rigid.inputs[k] = value;
+                    // What is led starts as it is led.
+                    if rigid.model.is_prescribed_velocity(k) {
+                        rigid.state.v[k] = value;
+                    }
+                }
                 (_, SoftNumber::Scheduled(schedule, k)) => {
                     self.schedules[schedule].values[k] = value
                 }

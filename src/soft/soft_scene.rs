@@ -403,13 +403,19 @@ impl SoftScene {
         }
     }
 
-    /// How that changes with a velocity of the rigid bodies at the start, added to the changes of all nodes.
-    pub(super) fn carried_slopes(&self, body: &SoftBody, k: usize, slopes: &mut [[f64; 3]]) {
+    /// How that changes with a velocity of the rigid bodies at the start, in the changes of all nodes, by something of which that is a
+    /// `share`.
+    pub(super) fn carried_slopes(
+        &self,
+        body: &SoftBody,
+        (k, share): (usize, f64),
+        slopes: &mut [[f64; 3]],
+    ) {
         let Some(kinematics) = self.start_kinematics(body) else { return };
         for (node, carrier) in body.ties() {
             if kinematics.path(carrier).contains(&k) {
                 let at = body.position[node].into();
-                slopes[node] = kinematics.column(carrier, k, &at).linear.into();
+                slopes[node] = (kinematics.column(carrier, k, &at).linear * share).into();
             }
         }
     }
@@ -420,8 +426,15 @@ impl SoftScene {
         let known = |(_, carrier): (usize, usize)| carrier < scene.model.bodies.len();
         let mut ties = body.ties().map(known).peekable();
         ties.peek()?;
-        ties.all(|known| known)
-            .then(|| Kinematics::new(&scene.model, &scene.parameters, &scene.state))
+        if !ties.all(|known| known) {
+            return None;
+        }
+        let mut state = scene.state.clone();
+        for own in self.schedules.iter().filter(|own| scene.model.is_prescribed_velocity(own.input))
+        {
+            state.v[own.input] = own.at(0.0);
+        }
+        Some(Kinematics::new(&scene.model, &scene.parameters, &state))
     }
 
     /// The rigid bodies where they start.

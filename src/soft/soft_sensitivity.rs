@@ -329,7 +329,7 @@ impl SoftRecord<'_> {
             let acts =
                 matches!(parameter.number, SoftNumber::RigidInput(_) | SoftNumber::Scheduled(..));
             // Of what acts on rigid bodies there may be many.
-            if acts {
+            if acts && scene.start_share(parameter).is_none() {
                 own.soft = Vec::new();
             }
             own

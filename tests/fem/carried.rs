@@ -1,7 +1,7 @@
 //! Nodes of soft bodies that rigid bodies carry: against nodes that are led, balances that hold to rounding, differences, and files.
 
 use stiction::markers::MarkerExperiment;
-use stiction::soft::{SoftRollout, SoftScene};
+use stiction::soft::{InputSchedule, SoftNumber, SoftRollout, SoftScene};
 
 use super::mixed::rigid_bodies_change_alike;
 use super::sensitivities::all_ways_agree_after;
@@ -286,4 +286,28 @@ fn pressed_feet_change_as_differences_say() {
         all_ways_agree_after(&scene, (STEPS, 1e-6), (2e-14, 1e-10));
         rigid_bodies_change_alike(&scene, STEPS);
     }
+}
+
+/// What is carried starts as its hand is led, whose velocities are inputs; also where these change over time.
+#[test]
+fn what_a_led_hand_carries_changes_with_how_that_is_led() {
+    let rigid = "[[body]]\nname = 'hand'\nprescribed = true\nvelocity = [0.2, -0.1, 0.05]\nangular_velocity = [0, 1, 0.5]\n\
+                 position = [-0.04, 0, 0]\n\
+                 [[body]]\nname = 'stone'\nmass = 0.02\nshape = { sphere = 0.02 }\nposition = [0.065, 0, -0.005]";
+    let settings = "gravity = [0, 0, -9.81]\nsimulation = { time_step = 0.002, tolerance = 1e-12 }";
+    let mut scene = scene(settings, rigid, &block("", "to = 'hand'"));
+    let start = |scene: &SoftScene| SoftRollout::new(scene).states()[0].velocity.clone();
+    let node = scene.bodies[0].holds[0].nodes[0];
+    let moves = start(&scene)[node];
+    assert!((moves[0] - 0.2).abs() > 1e-3 && moves[0] != 0.0, "v + w x r: {moves:?}");
+    all_ways_agree_after(&scene, (20, 1e-6), (2e-14, 1e-10));
+    let hand = scene.parameter("hand/set_vx").unwrap();
+    scene.set(hand, 0.5);
+    assert!((start(&scene)[node][0] - moves[0] - 0.3).abs() < 1e-14);
+    let SoftNumber::RigidInput(input) = hand.number else { panic!("{hand:?}") };
+    scene.schedules.push(InputSchedule::over((20, 0.002), input, vec![0.3, -0.2]));
+    assert!((start(&scene)[node][0] - moves[0] - 0.1).abs() < 1e-14);
+    assert!(scene.parameter("hand/set_vx").is_none() && scene.parameter("hand/set_vx_1").is_some());
+    all_ways_agree_after(&scene, (20, 1e-6), (2e-14, 1e-10));
+    rigid_bodies_change_alike(&scene, 20);
 }

@@ -1,5 +1,7 @@
 """Soft bodies: motions and their derivatives against closed forms and differences; a small network that learns to toss."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,111 @@ def test_what_is_wrong_is_said(block, tmp_path):
         block.rollout(5, [0.0, 0.0, -1.0, 0.4])
     (tmp_path / "soft.toml").write_text(TEXT)
     assert stiction.load_soft(tmp_path / "soft.toml").dt == 0.004
+
+
+PUSHED = """
+[simulation]
+time_step = 0.004
+tolerance = 1e-12
+[[half_space]]
+name = "floor"
+normal = [0, 0, 1]
+[[body]]
+name = "box"
+mass = 0.08
+shape = { box = [0.06, 0.04, 0.02] }
+position = [0.01, 0, 0.02]
+[[body]]
+name = "arm"
+mass = 0.1
+shape = { capsule = [0.01, 0.06] }
+position = [-0.075, 0.005, 0.09]
+joint = { type = "revolute", axis = [0, 1, 0], anchor = [0, 0, 0.06], q = [0.1], damping = 0.001 }
+[[actuator]]
+name = "motor"
+joint = "arm"
+type = "motor"
+control = -0.06
+[[soft]]
+name = "block"
+shape = { box = [0.05, 0.03, 0.02] }
+resolution = 0.1
+density = 300
+youngs_modulus = 3e4
+poisson_ratio = 0.3
+viscosity = 2
+position = [0, 0, 0.0605]
+[[contact]]
+mu = 0.4
+"""
+
+
+@pytest.fixture
+def pushed():
+    return stiction.parse_soft(PUSHED, parameters=["block/density", "arm/v"], inputs=["motor/u", "box/fx"])
+
+
+def test_rigid_bodies_move_along_as_inputs_say(pushed):
+    steps = 60
+    assert pushed.input_names == ["motor/u", "box/fx"]
+    assert pushed.state_names[7:9] == ["arm/q", "box/vx"] and len(pushed.state_names) == 8 + 7
+    states = pushed.rigid_rollout(steps)
+    assert states.shape == (steps + 1, 15) and states[0, 7] == 0.1
+    # What acts in the scene acts in each step; and without the motor only gravity does.
+    same = pushed.rigid_rollout(steps, U=np.tile([-0.06, 0.0], (steps, 1)))
+    np.testing.assert_array_equal(same, states)
+    idle = pushed.rigid_rollout(steps, U=np.zeros((steps, 2)))
+    assert states[15, 14] < idle[15, 14] - 0.5
+    x, _ = pushed.rollout(steps, U=np.zeros((steps, 2)))
+    assert np.abs(x - pushed.rollout(steps)[0]).max() > 1e-3
+    again = pickle.loads(pickle.dumps(pushed))
+    assert again.input_names == pushed.input_names
+    np.testing.assert_array_equal(again.rigid_rollout(steps, U=np.zeros((steps, 2))), idle)
+
+
+def test_gradients_in_inputs_are_those_of_differences(pushed):
+    steps, random = 50, np.random.default_rng(3)
+    p = pushed.p0 + [0.0, -0.2]
+    inputs = np.array([-0.06, 0.0]) + random.normal(scale=[0.01, 0.05], size=(steps, 2))
+    nodes = pushed.mass.size
+    x_bar = np.zeros((steps + 1, nodes, 3))
+    x_bar[-1] = random.normal(size=(nodes, 3))
+    # Of the box where it is in the middle, and of the arm at the end.
+    rigid_bar = np.zeros((steps + 1, 14))
+    rigid_bar[steps // 2, :3] = random.normal(size=3)
+    rigid_bar[-1, [6, 13]] = [1.0, 0.1]
+    p_bar, u_bar, x = pushed.vjp(x_bar, p, inputs, rigid_bar)
+    assert p_bar.shape == (2,) and u_bar.shape == (steps, 2)
+    np.testing.assert_array_equal(x, pushed.rollout(steps, p, inputs)[0])
+    alone, motion = pushed.vjp(np.zeros((2, nodes, 3)))
+    assert alone.shape == (2,) and motion.shape == (2, nodes, 3) and not alone.any()
+
+    def cost(p, inputs):
+        x, states = pushed.rollout(steps, p, inputs)[0], pushed.rigid_rollout(steps, p, inputs)
+        middle = rigid_bar[steps // 2, :3] @ states[steps // 2, :3]
+        return np.sum(x_bar * x) + middle + states[-1, 7] + 0.1 * states[-1, 14]
+
+    for k in (0, 20, 48):
+        for j, size in enumerate([1e-6, 1e-5]):
+            moved = np.zeros_like(inputs)
+            moved[k, j] = size
+            expected = (cost(p, inputs + moved) - cost(p, inputs - moved)) / (2 * size)
+            assert u_bar[k, j] == pytest.approx(expected, rel=1e-4, abs=1e-7), (k, j)
+    for j, size in enumerate([1e-4, 1e-6]):
+        moved = size * np.eye(2)[j]
+        expected = (cost(p + moved, inputs) - cost(p - moved, inputs)) / (2 * size)
+        assert p_bar[j] == pytest.approx(expected, rel=1e-4, abs=1e-9)
+
+
+def test_what_is_wrong_with_inputs_is_said(pushed, block):
+    with pytest.raises(stiction.UnknownNameError, match="arm/u.*is no input"):
+        stiction.parse_soft(PUSHED, inputs=["arm/u"])
+    with pytest.raises(stiction.UnknownNameError, match="is no input"):
+        stiction.parse_soft(TEXT, inputs=["motor/u"])
+    with pytest.raises(stiction.Error, match=r"U: must have shape \(.*4, 2\), found \(5, 2\)"):
+        pushed.rollout(4, U=np.zeros((5, 2)))
+    with pytest.raises(stiction.Error, match="U: box/fx is not finite in step 3"):
+        pushed.rollout(4, U=[[0, 0], [0, 0], [0, 0], [0, np.nan]])
+    with pytest.raises(stiction.Error, match="rigid_bar: must have shape"):
+        pushed.vjp(np.zeros((3, pushed.mass.size, 3)), rigid_bar=np.zeros((3, 15)))
+    assert block.state_names == [] and block.rigid_rollout(2).shape == (3, 0)

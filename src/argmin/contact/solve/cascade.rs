@@ -61,6 +61,8 @@ const PROXIMAL_STARTS: [(Start, Weights); 4] = [
 /// islands of hundreds of velocities come to this limit.
 const WORK: f64 = 5e10;
 const LEAST_ITERATIONS: usize = 100;
+/// The residual of impulses that are unique, where they are followed.
+const UNIQUE: f64 = 1e-12;
 /// Residuals from here on are no rounding: whether there is a solution at all may be asked.
 const FAR: f64 = 1e-3;
 /// Limit of sweeps where nothing else is allowed.
@@ -160,7 +162,10 @@ impl Search {
         self.least_norm.start.clone_from(&solution.sharing.y);
         self.stage =
             if method == ContactMethod::GaussSeidel { Stage::Sweeps } else { Stage::WarmStart };
-        if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {
+        // Impulses of what is alone are unique: there is nothing to choose, but they are to be exact.
+        let unique = data.blocks().iter().all(|block| block.alone);
+        let goal = if unique { [UNIQUE; 2] } else { [tolerance, enough] };
+        if newton && (keep || unique) && warm && self.follows(data, scale, goal, &mut iterations) {
             self.classify(data, scale, false, solution);
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
@@ -229,7 +234,7 @@ impl Search {
         &mut self,
         data: &ContactData<f64>,
         scale: f64,
-        tolerance: f64,
+        [tolerance, goal]: [f64; 2],
         iterations: &mut usize,
     ) -> bool {
         self.state.follow(data);
@@ -237,7 +242,7 @@ impl Search {
         if best > tolerance {
             self.best.clone_from(&self.state.lambda);
             (self.hasty, self.near) = (false, f64::INFINITY);
-            self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
+            self.newton(data, scale, goal, &mut best, iterations);
             self.state.lambda.copy_from_slice(&self.best);
             self.state.follow(data);
         }
