@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use stiction::identify::Checkpoint;
@@ -199,6 +200,17 @@ fn lives(process: u32) -> bool {
         .is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
 }
 
+/// Whether all of some processes end. `mpirun` ends when it has told them to, a moment before they have.
+fn end_within(members: &[(usize, u32)], seconds: u32) -> bool {
+    (0..20 * seconds).any(|_| {
+        let ended = !members.iter().any(|(_, process)| lives(*process));
+        if !ended {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        ended
+    })
+}
+
 /// Several processes at work up to the end of an iteration, and the rest of what they print.
 fn at_iteration(
     folder: &Folder,
@@ -243,7 +255,7 @@ fn what_a_killed_process_leaves_goes_on() {
         drop(lines);
         let status = status.unwrap_or_else(|| panic!("process {rank} killed: mpirun goes on"));
         assert!(!status.success());
-        assert!(!members.iter().any(|(_, process)| lives(*process)), "{members:?}");
+        assert!(end_within(&members, 10), "{members:?}");
         let count = [1, 2, 4][number % 3];
         let arguments = ["experiment.toml", "--resume", "-o", &place, "--threads", "1"];
         succeeds(&processes(&folder, count, &arguments).output().unwrap());
@@ -297,7 +309,7 @@ fn what_mpirun_ends_keeps_an_iteration() {
     drop(lines);
     let status = status.unwrap_or_else(|| panic!("mpirun goes on"));
     assert_eq!(status.code(), Some(1));
-    assert!(!members.iter().any(|(_, process)| lives(*process)), "{members:?}");
+    assert!(end_within(&members, 10), "{members:?}");
     let kept: Checkpoint = serde_json::from_str(&folder.read("ended/checkpoint.json")).unwrap();
     assert!(kept.is_whole() && kept.iterations() >= 2);
 }
