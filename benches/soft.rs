@@ -24,7 +24,7 @@ fn measure(c: &mut Criterion, name: &str, text: &str, steps: usize, numbers: &[&
             rollout.energies()
         });
     });
-    // Of the motion of the first body at the end: with the motion, and where it is known.
+    // Of where the first body is at the end, from a motion that was kept.
     let mut weigh = |step: usize, body: usize, x: &mut [[f64; 3]], _: &mut [[f64; 3]]| {
         if (step, body) == (steps, 0) {
             x.iter_mut().for_each(|x| x[0] += 1.0);

@@ -114,8 +114,8 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
         whole_files::write_file(file, motion.as_bytes())?;
     }
     if let Some(file) = &arguments.controls {
-        whole_files::write_file(file, controls_csv(task, &found.x).as_bytes())?;
         let inputs = task.inputs(&found.x);
+        whole_files::write_file(file, controls_csv(task, &inputs).as_bytes())?;
         let is_input = |name: &String| inputs.iter().any(|(own, _)| own == name);
         let names = task.variables.iter().map(|variable| &variable.name);
         let names = names.chain(task.continuation.iter().map(|(name, _)| name));
@@ -134,8 +134,7 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
 }
 
 /// The inputs found, a row a step.
-fn controls_csv(task: &Task, x: &[f64]) -> String {
-    let inputs = task.inputs(x);
+fn controls_csv(task: &Task, inputs: &[(String, Vec<f64>)]) -> String {
     let names = inputs.iter().map(|(name, _)| format!(",{name}"));
     let mut rows = format!("t{}\n", names.collect::<String>());
     for step in 0..task.steps {

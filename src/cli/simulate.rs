@@ -247,10 +247,10 @@ fn refuse_to_part(path: &Path, scene: &SoftScene, before: &State<f64>) -> Result
         [before, &rigid.state].map(|state| Kinematics::new(&rigid.model, &rigid.parameters, state));
     for body in &scene.bodies {
         for hold in &body.holds {
-            let (Some(carrier), Some(&node)) = (hold.carrier, hold.nodes.first()) else { continue };
+            let Some(carrier) = hold.carrier else { continue };
             let apart = [Vector3::zeros(), Vector3::x(), Vector3::y()]
                 .map(|local| (new.point(carrier, &local) - old.point(carrier, &local)).norm());
-            if node < body.position.len() && apart.iter().any(|apart| *apart > PARTED) {
+            if apart.iter().any(|apart| *apart > PARTED) {
                 let name = &rigid.model.bodies[carrier].name;
                 let message = format!(
                     "leads {name} from elsewhere than the scene has it, where it carries {}: have both start there",

@@ -2,7 +2,7 @@
 //! matrix is what they feel of the whole body.
 
 use super::momentum::Momentum;
-use crate::linalg::{BlockMatrix, BlockPattern, SparseFactor, Symbolic, dot};
+use crate::linalg::{BlockMatrix, BlockPattern, SparseFactor, Symbolic, dot, solve_lower};
 
 /// A factorised matrix dR/du, and S, what is left of it at the vertices that are kept.
 #[derive(Clone, Debug, Default)]
@@ -83,10 +83,11 @@ impl Condensation {
         self.stands_in || !momentum.is_symmetric()
     }
 
-    /// S - L L', by columns.
+    /// L^-1 (S - L L') L^-T, by rows.
     pub fn rest(&self) -> Vec<f64> {
         let (s, l) = (self.condensed(), &self.mass_factor);
         let n = s.len().isqrt();
+        // S - L L' by columns.
         let entry = |k: usize| {
             let (column, row) = (k / n, k % n);
             if !self.stands_in {
@@ -95,7 +96,11 @@ impl Condensation {
             let most = row.min(column) + 1;
             s[row * n + column] - dot(&l[row * n..][..most], &l[column * n..][..most])
         };
-        (0..n * n).map(entry).collect()
+        let mut columns: Vec<f64> = (0..n * n).map(entry).collect();
+        columns.chunks_exact_mut(n.max(1)).for_each(|column| solve_lower(l, n, column));
+        let mut rows: Vec<f64> = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
+        rows.chunks_exact_mut(n.max(1)).for_each(|row| solve_lower(l, n, row));
+        rows
     }
 
     /// S by rows.

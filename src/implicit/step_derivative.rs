@@ -136,7 +136,7 @@ impl<'a> StepDerivative<'a> {
         &self.memory.condensation.mass_factor
     }
 
-    /// What the matrix condensed on them is more than L L', by columns, if it is.
+    /// L^-1 S_k L^-T, by rows, of what the matrix condensed on them is more than L L', if it is.
     pub(crate) fn rest(&self) -> Option<Vec<f64>> {
         let condensation = &self.memory.condensation;
         condensation.has_rest(&self.momentum).then(|| condensation.rest())
@@ -185,18 +185,9 @@ impl<'a> StepDerivative<'a> {
 
     /// 1 + H L^-1 S_k L^-T
     fn factor_rest(&mut self, n: usize) -> bool {
-        let l = &self.memory.condensation.mass_factor;
-        // L^-1 S_k by columns of S_k, then (L^-1 (L^-1 S_k)')' = L^-1 S_k L^-T.
-        let mut columns = self.memory.condensation.rest();
-        for _ in 0..2 {
-            columns.chunks_exact_mut(n).for_each(|column| solve_lower(l, n, column));
-            // By rows what was by columns.
-            columns = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
-        }
-        // After two transpositions these are the columns of the product again; H acts on them by rows.
         let node = &self.memory.posed.node;
         self.memory.perturbation.fit(node, n, 0);
-        self.memory.perturbation.x = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
+        self.memory.perturbation.x = self.memory.condensation.rest();
         self.memory.factor.response.respond(node, &mut self.memory.perturbation);
         (0..n).for_each(|k| self.memory.perturbation.x[k * (n + 1)] += 1.0);
         let mut lu = Lu::default();

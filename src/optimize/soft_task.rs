@@ -154,34 +154,19 @@ impl<'a> After<'a> {
     /// Adds the residuals of an objective.
     fn residuals(&self, objective: &Objective, residuals: &mut Vec<f64>) {
         if let Goal::Effort { input } = objective.goal {
-            residuals.push(self.effort(input) * objective.weight * objective.period.share());
+            let effort = self.scene.input(input, begun(self.scene, self.step));
+            residuals.push(effort * objective.weight * objective.period.share());
             return;
         }
         let Some((body, places)) = objective.points() else { return };
         let points: Vec<[f64; 3]> = places.iter().map(|&own| self.point(body, own)).collect();
         objective.residuals(&points, residuals);
     }
+}
 
-    /// When the step began (s).
-    fn begun(&self) -> f64 {
-        self.scene.span(self.step.saturating_sub(1))[0]
-    }
-
-    /// An input of the rigid bodies in the step.
-    fn effort(&self, input: usize) -> f64 {
-        self.scene.input(input, self.begun())
-    }
-
-    /// How it changes with a parameter.
-    fn effort_slope(&self, input: usize, parameter: SoftParameter) -> f64 {
-        match parameter.number {
-            SoftNumber::RigidInput(own) if own == input => 1.0,
-            SoftNumber::Scheduled(own, k) if self.scene.schedules[own].input == input => {
-                self.scene.schedules[own].slope(self.begun(), k)
-            }
-            _ => 0.0,
-        }
-    }
+/// When a step began (s), by how many there were with it.
+fn begun(scene: &SoftScene, step: usize) -> f64 {
+    scene.span(step.saturating_sub(1))[0]
 }
 
 /// The residuals of all objectives after a step.
@@ -249,7 +234,8 @@ pub(super) fn jacobian(
             let mut found = vec![vec![0.0; parameters.len()]; residuals.len() - first];
             if let Goal::Effort { input } = objective.goal {
                 let share = objective.weight * objective.period.share();
-                let slope = |&parameter| share * after.effort_slope(input, parameter);
+                let time = begun(&scene, step);
+                let slope = |&parameter| share * scene.input_slope(input, time, parameter);
                 rows.extend(parameters.iter().map(slope));
                 continue;
             }
@@ -324,11 +310,10 @@ pub(super) fn gradient(
     for step in 1..=task.steps {
         for objective in now(step) {
             let Goal::Effort { input } = objective.goal else { continue };
-            let after = After::new(&scene, step, at(step));
-            let share = objective.weight * objective.period.share();
-            let slope = share * share * after.effort(input);
+            let (time, share) = (begun(&scene, step), objective.weight * objective.period.share());
+            let slope = share * share * scene.input(input, time);
             for (sum, &parameter) in gradient.iter_mut().zip(&parameters) {
-                *sum += slope * after.effort_slope(input, parameter);
+                *sum += slope * scene.input_slope(input, time, parameter);
             }
         }
     }

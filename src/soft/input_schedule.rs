@@ -3,7 +3,7 @@
 use super::schedule;
 
 /// An input of the rigid bodies as it is told at some times, on straight lines between these; in each step it is what it is as that
-/// begins. What the scene has of the input otherwise does not count.
+/// begins. What the scene has of the input otherwise does not count; of several schedules of one input the last does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputSchedule {
     /// Which input, in the order of the model.
@@ -26,7 +26,8 @@ impl InputSchedule {
 
     /// What it is at time `t` (s).
     pub fn at(&self, t: f64) -> f64 {
-        schedule::weights(&self.times, t).map(|(k, weight)| weight * self.values[k]).sum()
+        let told = |k: usize| self.values.get(k).copied().unwrap_or_default();
+        schedule::weights(&self.times, t).map(|(k, weight)| weight * told(k)).sum()
     }
 
     /// How that changes with the number told as the `k`-th.

@@ -13,7 +13,7 @@ use crate::ad::Node;
 use crate::argmin::{ContactFactor, CoupledContact, Perturbation};
 use crate::contact::ContactProblem;
 use crate::implicit::{DerivativeMemory, StepChange, StepDerivative};
-use crate::linalg::{Lu, solve_lower};
+use crate::linalg::Lu;
 use crate::linearize::{GuestSlopes, HostedJacobian, HostedStep};
 
 /// Changes of what soft and rigid bodies start a step from, and of what acts in it; or the adjoints of these.
@@ -135,9 +135,7 @@ impl<'a> MixedDerivative<'a> {
         let rests: Vec<Option<Vec<f64>>> =
             self.guests.iter().map(|&body| self.bodies[body].rest()).collect();
         if rests.iter().any(Option::is_some) {
-            let factors = self.guests.iter().map(|&body| self.bodies[body].mass_factor());
-            let matrices = rests.into_iter().zip(factors);
-            let Some(lu) = factor_rest(node, first, matrices, factor, perturbation) else {
+            let Some(lu) = factor_rest(node, first, &rests, factor, perturbation) else {
                 return false;
             };
             *rest = Some(lu);
@@ -346,27 +344,21 @@ impl<'a> MixedDerivative<'a> {
     }
 }
 
-/// 1 + H K, K what the condensed matrices S of guests are more than L L', L^-1 S_k L^-T; nothing if it is singular.
-fn factor_rest<'m>(
+/// 1 + H K, K the `rests` of guests, L^-1 S_k L^-T of what their condensed matrices are more than L L'; nothing if it is singular.
+fn factor_rest(
     node: &CoupledContact,
     first: usize,
-    matrices: impl Iterator<Item = (Option<Vec<f64>>, &'m [f64])>,
+    rests: &[Option<Vec<f64>>],
     factor: &mut ContactFactor<f64>,
     perturbation: &mut Perturbation<f64>,
 ) -> Option<Lu<f64>> {
     let all = node.rows.velocities();
     perturbation.fit(node, all, 0);
-    for (k, (rest, l)) in matrices.enumerate() {
-        let Some(mut columns) = rest else { continue };
+    for (k, rest) in rests.iter().enumerate() {
+        let Some(rest) = rest else { continue };
         let range = node.rows.tree(first + k);
-        let n = range.len();
-        // By columns L^-1 S_k, then by rows the same from the right.
-        columns.chunks_exact_mut(n).for_each(|column| solve_lower(l, n, column));
-        for i in 0..n {
-            let mut row: Vec<f64> = columns.iter().skip(i).step_by(n).copied().collect();
-            solve_lower(l, n, &mut row);
-            let at = (range.start + i) * all + range.start;
-            perturbation.x[at..at + n].copy_from_slice(&row);
+        for (i, row) in range.clone().zip(rest.chunks_exact(range.len().max(1))) {
+            perturbation.x[i * all + range.start..][..row.len()].copy_from_slice(row);
         }
     }
     factor.response.respond(node, perturbation);

@@ -30,13 +30,13 @@ pub(super) struct RigidPart<'a> {
 }
 
 impl<'a> RigidPart<'a> {
-    /// Where they start.
-    pub fn start(scene: &'a Scene) -> Self {
+    /// From a state.
+    pub fn start(scene: &'a Scene, state: State<f64>) -> Self {
         RigidPart {
             scene,
             system: scene.system(),
-            state: scene.state.clone(),
-            next: scene.state.clone(),
+            next: state.clone(),
+            state,
             memory: StepMemory::default(),
             workspace: Workspace::default(),
             mixed: MixedStep::default(),
@@ -133,6 +133,11 @@ pub(super) struct KeptRigidStep {
 }
 
 impl KeptRigidStep {
+    /// Where they were as it began.
+    pub fn start(&self) -> &State<f64> {
+        &self.state
+    }
+
     /// Where they were as it ended.
     pub fn end(&self) -> &State<f64> {
         &self.next

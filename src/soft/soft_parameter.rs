@@ -1,5 +1,6 @@
 //! The numbers of a scene of soft bodies that one may differentiate in, and their names.
 
+use super::input_schedule::InputSchedule;
 use super::mixed_derivative::MixedChange;
 use super::schedule;
 use super::soft_cable::SoftCable;
@@ -56,7 +57,8 @@ pub enum SoftNumber {
     RigidVelocity(usize),
     /// Of the rigid bodies: what acts in every step, N, N m or the unit of a control.
     RigidInput(usize),
-    /// Of the rigid bodies: what an input that [changes over time](super::InputSchedule) is told to be at one of its times.
+    /// Of the rigid bodies: what an input that [changes over time](super::InputSchedule) is told to be, of this schedule, at this of its
+    /// times; in its unit.
     Scheduled(usize, usize),
 }
 
@@ -133,14 +135,12 @@ impl SoftScene {
                 add(name, Number::RigidVelocity(k));
             }
             for (k, name) in model.input_names().into_iter().enumerate() {
-                let changes = self.schedules.iter().any(|own| own.input == k);
-                for (schedule, own) in self.schedules.iter().enumerate() {
-                    for j in (0..own.times.len()).filter(|_| own.input == k) {
-                        add(format!("{name}_{j}"), Number::Scheduled(schedule, j));
-                    }
-                }
-                if !changes {
+                let Some(schedule) = self.schedule_of(k) else {
                     add(name, Number::RigidInput(k));
+                    continue;
+                };
+                for j in 0..self.schedules[schedule].times.len() {
+                    add(format!("{name}_{j}"), Number::Scheduled(schedule, j));
                 }
             }
         }
@@ -179,8 +179,7 @@ impl SoftScene {
             inputs: vec![0.0; inputs],
         };
         match parameter.number {
-            SoftNumber::RigidVelocity(k) => change.rigid[nv + k] = 1.0,
-            SoftNumber::RigidInput(k) => change.inputs[k] = 1.0,
+            SoftNumber::RigidInput(k) if self.schedule_of(k).is_none() => change.inputs[k] = 1.0,
             SoftNumber::Start(_) => {
                 let own = &mut change.soft[parameter.body].v;
                 self.bodies[parameter.body].ties().for_each(|(node, _)| own[node] = [0.0; 3]);
@@ -188,6 +187,7 @@ impl SoftScene {
             _ => {}
         }
         if let Some(start) = self.start_share(parameter) {
+            change.rigid[nv + start.0] = start.1;
             for (body, own) in self.bodies.iter().zip(&mut change.soft) {
                 self.carried_slopes(body, start, &mut own.v);
             }
@@ -201,9 +201,9 @@ impl SoftScene {
         let model = &self.rigid.as_deref()?.model;
         let (k, share) = match parameter.number {
             SoftNumber::RigidVelocity(k) => return Some((k, 1.0)),
-            SoftNumber::RigidInput(k) => (k, 1.0),
+            SoftNumber::RigidInput(k) if self.schedule_of(k).is_none() => (k, 1.0),
             SoftNumber::Scheduled(schedule, j) => {
-                let own = &self.schedules[schedule];
+                let own = self.acting(schedule)?;
                 (own.input, own.slope(0.0, j))
             }
             _ => return None,
@@ -214,9 +214,28 @@ impl SoftScene {
     /// Puts how what acts on the rigid bodies in the step that begins at time `t` (s) changes with a parameter into `inputs`, where that
     /// depends on the step.
     pub(super) fn schedule_change(&self, parameter: SoftParameter, t: f64, inputs: &mut [f64]) {
-        if let SoftNumber::Scheduled(schedule, k) = parameter.number {
-            let own = &self.schedules[schedule];
+        if let SoftNumber::Scheduled(schedule, k) = parameter.number
+            && let Some(own) = self.acting(schedule)
+        {
             inputs[own.input] = own.slope(t, k);
+        }
+    }
+
+    /// A schedule, if its input goes by it.
+    fn acting(&self, schedule: usize) -> Option<&InputSchedule> {
+        let own = &self.schedules[schedule];
+        (self.schedule_of(own.input) == Some(schedule)).then_some(own)
+    }
+
+    /// How an input of the rigid bodies in the step that begins at time `t` (s) changes with a parameter.
+    pub fn input_slope(&self, input: usize, t: f64, parameter: SoftParameter) -> f64 {
+        match parameter.number {
+            SoftNumber::RigidInput(own) if own == input && self.schedule_of(own).is_none() => 1.0,
+            SoftNumber::Scheduled(schedule, k) => {
+                let own = self.acting(schedule).filter(|own| own.input == input);
+                own.map_or(0.0, |own| own.slope(t, k))
+            }
+            _ => 0.0,
         }
     }
 

@@ -42,7 +42,8 @@ impl<'a> SoftRollout<'a> {
             }
         };
         let states = scene.bodies.iter().zip(&bodies).map(state).collect();
-        let rigid = scene.rigid.as_deref().map(RigidPart::start);
+        let rigid = scene.rigid.as_deref().zip(scene.start_state());
+        let rigid = rigid.map(|(scene, state)| RigidPart::start(scene, state));
         SoftRollout { scene, bodies, states, rigid, steps: 0 }
     }
 

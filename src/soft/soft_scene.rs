@@ -16,6 +16,7 @@ use crate::implicit::{
     VertexLaw,
 };
 use crate::model::{Scene, TetrahedralMesh};
+use crate::state::State;
 
 /// What is farther from a vertex than this many times the way that any of its body makes in a step is not looked at.
 const FAR: f64 = 6.0;
@@ -313,9 +314,25 @@ impl SoftScene {
 
     /// What an input of the rigid bodies is in the step that begins at time `t` (s), without pushes; 0 if there is no such input.
     pub fn input(&self, input: usize, t: f64) -> f64 {
-        let told = self.schedules.iter().rev().find(|own| own.input == input);
+        let told = self.schedule_of(input).map(|own| self.schedules[own].at(t));
         let fixed = || self.rigid.as_ref()?.inputs.get(input).copied();
-        told.map(|own| own.at(t)).or_else(fixed).unwrap_or(0.0)
+        told.or_else(fixed).unwrap_or(0.0)
+    }
+
+    /// Which of the [schedules](Self::schedules) an input goes by, if one: of several the last.
+    pub(super) fn schedule_of(&self, input: usize) -> Option<usize> {
+        self.schedules.iter().rposition(|own| own.input == input)
+    }
+
+    /// The state of the rigid bodies as a motion starts, if there are any: those that are led go as they are told then.
+    pub(super) fn start_state(&self) -> Option<State<f64>> {
+        let scene = self.rigid.as_deref()?;
+        let mut state = scene.state.clone();
+        for own in self.schedules.iter().filter(|own| scene.model.is_prescribed_velocity(own.input))
+        {
+            state.v[own.input] = own.at(0.0);
+        }
+        Some(state)
     }
 
     /// The names of what bodies touch: of half-spaces and then of the other shapes.
@@ -386,7 +403,8 @@ impl SoftScene {
         let (all, grounds) = (own.touching.len().max(1), grounds.len());
         for (first, obstacle) in (grounds..all).zip(obstacles) {
             let passage = obstacle.passage(time, motion);
-            let contacts = &mut contacts[..own.touches()];
+            let touches = own.touches().min(contacts.len());
+            let contacts = &mut contacts[..touches];
             let own_contacts = contacts.iter_mut().zip(&step.modes).skip(first).step_by(all);
             for (contact, _) in own_contacts.filter(|(_, mode)| **mode != Mode::Break) {
                 obstacle.turn((own.radius, &passage), contact, memory);
@@ -429,12 +447,7 @@ impl SoftScene {
         if !ties.all(|known| known) {
             return None;
         }
-        let mut state = scene.state.clone();
-        for own in self.schedules.iter().filter(|own| scene.model.is_prescribed_velocity(own.input))
-        {
-            state.v[own.input] = own.at(0.0);
-        }
-        Some(Kinematics::new(&scene.model, &scene.parameters, &state))
+        Some(Kinematics::new(&scene.model, &scene.parameters, &self.start_state()?))
     }
 
     /// The rigid bodies where they start.

@@ -168,7 +168,8 @@ struct Kept {
 impl SoftRecord<'_> {
     /// The state of the rigid bodies after so many steps, if there are any.
     pub fn rigid_state(&self, steps: usize) -> Option<&State<f64>> {
-        let start = || self.scene.rigid.as_deref().map(|scene| &scene.state);
+        let still = || self.scene.rigid.as_deref().map(|scene| &scene.state);
+        let start = || self.rigid.first().map(KeptRigidStep::start).or_else(still);
         let end = |before: usize| self.rigid.get(before).map(KeptRigidStep::end);
         steps.checked_sub(1).map_or_else(start, end)
     }

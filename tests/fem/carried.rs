@@ -151,7 +151,7 @@ fn an_arm_holds_what_it_carries() {
     assert!((5.0 * (q - 0.1) - moment).abs() < 1e-6 * moment, "{q} {moment}");
 }
 
-/// An arm swings a block that it carries into a box on the floor; and a free body falls on one that it carries.
+/// An arm swings a block that it carries into a box on the floor.
 fn swung(law: &str) -> SoftScene {
     let rigid = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
                  [[body]]\nname = 'arm'\nmass = 0.1\nposition = [0, 0.004, 0.14]\nshape = { box = [0.01, 0.01, 0.04] }\n\
@@ -198,7 +198,7 @@ fn a_body_that_falls_on_what_it_carries_changes_as_differences_say() {
     assert!(rollout.rigid_state().unwrap().v[2] > -0.5, "{:?}", rollout.rigid_state());
     all_ways_agree_after(&scene, (STEPS, 1e-6), (2e-14, 1e-10));
     rigid_bodies_change_alike(&scene, STEPS);
-    // Where it is at the ends of what carries it and of itself, two that carry it, and what leads another.
+    // Beside a hold that turns.
     let both = "[[hold]]\nname = 'rest'\nbox = [[0.039, -1, -1], [1, 1, 1]]\n";
     let other = scene_of_two(both);
     all_ways_agree_after(&other, (30, 1e-6), (2e-14, 1e-10));

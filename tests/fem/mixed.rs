@@ -1,6 +1,8 @@
 //! Soft bodies that touch rigid ones: against shapes that are told where they go, balances that hold to rounding, and files.
 
-use stiction::soft::{SoftParameter, SoftRollout, SoftScene, SoftTangents};
+use stiction::soft::{
+    InputSchedule, SoftNumber, SoftParameter, SoftRollout, SoftScene, SoftTangents,
+};
 
 use super::numbers::error;
 use super::sensitivities::all_ways_agree_after;
@@ -491,4 +493,51 @@ fn shapes_are_met_where_they_touch() {
         format!("[[shape]]\nname = 's'\nbox = [1, 1, 0.1]\n{radius}position = [0, 0, -0.1]\n")
     };
     assert!(apart(&end(&flat("")), &end(&flat("radius = 0.02\n"))) < 1e-10);
+}
+
+/// A body that is led starts as it is told, which what it strikes in the first step rebounds from: how it is led changes that, be it all along
+/// or over time.
+#[test]
+fn what_is_led_strikes_as_it_is_led() {
+    let rigid = "[[body]]\nname = 'hand'\nprescribed = true\nvelocity = [0.5, 0.02, 0]\nshape = { sphere = 0.02 }\n\
+                 [[body]]\nname = 'stone'\nmass = 0.02\nshape = { sphere = 0.02 }\nposition = [0.04001, 0.001, 0]";
+    let soft = ball("position = [0, 0, 0.2]");
+    let settings = "gravity = [0, 0, 0]\nsimulation = { time_step = 0.002, tolerance = 1e-12 }\n";
+    let contact =
+        "[[contact]]\nmu = 0.3\n[[contact]]\npair = 'hand-stone'\nmu = 0.3\nrestitution = 0.6\n";
+    let mut scene = parse(&format!("{settings}{rigid}\n{soft}\n{contact}")).unwrap();
+    let stone = |scene: &SoftScene| run(scene, 4).rigid_state().unwrap().v[6];
+    let struck = stone(&scene);
+    assert!(struck > 0.7, "it rebounds: {struck}");
+    rigid_bodies_change_alike(&scene, 4);
+    let hand = scene.parameter("hand/set_vx").unwrap();
+    scene.set(hand, 1.0);
+    let SoftNumber::RigidInput(input) = hand.number else { panic!("{hand:?}") };
+    // Of two schedules the last acts.
+    scene.schedules.push(InputSchedule::over((4, 0.002), input, vec![3.0, 3.0]));
+    scene.schedules.push(InputSchedule::over((4, 0.002), input, vec![0.5, 0.4]));
+    assert!((stone(&scene) - struck).abs() < 1e-12, "{}", stone(&scene));
+    rigid_bodies_change_alike(&scene, 4);
+    let shadowed = SoftParameter { body: hand.body, number: SoftNumber::Scheduled(0, 0) };
+    let mut tangents = SoftTangents::new(&scene, &[hand, shadowed]);
+    tangents.step().unwrap();
+    assert!(tangents.rigid_columns().all(|column| column.iter().all(|x| *x == 0.0)));
+}
+
+/// Where a block lies on a box the corners of the box share its friction as they do without: alike.
+#[test]
+fn corners_share_friction_alike_beside_soft_bodies() {
+    let rigid = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[body]]\nname = 'box'\nmass = 0.2\n\
+                 shape = { box = [0.06, 0.06, 0.01] }\nposition = [0, 0, 0.01]\nforce = [0.3, 0.1, 0]";
+    let soft = "[[soft]]\nname = 'block'\nshape = { box = [0.05, 0.05, 0.02] }\nresolution = 0.1\ndensity = 300\n\
+                youngs_modulus = 5e4\npoisson_ratio = 0.2\nviscosity = 50\nposition = [0, 0, 0.04]";
+    let scene = scene("gravity = [0, 0, -9.81]\nsimulation.time_step = 0.005", rigid, soft);
+    let rollout = run(&scene, 100);
+    let corners: Vec<_> = rollout.rigid_contacts().map(|own| own.world_impulse()).collect();
+    assert_eq!(corners.len(), 4);
+    for corner in &corners {
+        for (found, force) in corner.iter().zip([-0.3, -0.1]) {
+            assert!((found - 0.25 * 0.005 * force).abs() < 1e-9 * 0.005, "{corners:?}");
+        }
+    }
 }

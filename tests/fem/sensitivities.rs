@@ -242,3 +242,19 @@ fn a_toss_ends_and_changes_as_in_another_program() {
         assert!(e < 1e-7, "{law:?} {stiffness}: {mean:?} {expected:?}");
     }
 }
+
+/// A block under so much weight that in such steps it would topple, but for the floor: its matrix alone is not positive definite, condensed or
+/// not.
+#[test]
+fn what_would_topple_alone_has_derivatives() {
+    for viscosity in ["", "viscosity = 20\n"] {
+        let text = format!(
+            "gravity = [1, 0.5, -100]\nsimulation = {{ time_step = 0.01, tolerance = 1e-12 }}\n\
+             [[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[soft]]\nname = 'block'\nshape = {{ box = [0.01, 0.01, 0.02] }}\n\
+             resolution = 0.1\ndensity = 500\nyoungs_modulus = 1e6\npoisson_ratio = 0.3\nposition = [0, 0, 0.0201]\n{viscosity}\
+             [[contact]]\nmu = 0.5\n"
+        );
+        let scene = SoftScene::parse(&text, "topples.toml").unwrap().unwrap();
+        all_ways_agree_after(&scene, (8, 1e-6), (2e-14, 1e-10));
+    }
+}

@@ -1,6 +1,7 @@
 """Soft bodies: motions and their derivatives against closed forms and differences; a small network that learns to toss."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,41 +121,9 @@ def test_what_is_wrong_is_said(block, tmp_path):
     assert stiction.load_soft(tmp_path / "soft.toml").dt == 0.004
 
 
-PUSHED = """
-[simulation]
-time_step = 0.004
-tolerance = 1e-12
-[[half_space]]
-name = "floor"
-normal = [0, 0, 1]
-[[body]]
-name = "box"
-mass = 0.08
-shape = { box = [0.06, 0.04, 0.02] }
-position = [0.01, 0, 0.02]
-[[body]]
-name = "arm"
-mass = 0.1
-shape = { capsule = [0.01, 0.06] }
-position = [-0.075, 0.005, 0.09]
-joint = { type = "revolute", axis = [0, 1, 0], anchor = [0, 0, 0.06], q = [0.1], damping = 0.001 }
-[[actuator]]
-name = "motor"
-joint = "arm"
-type = "motor"
-control = -0.06
-[[soft]]
-name = "block"
-shape = { box = [0.05, 0.03, 0.02] }
-resolution = 0.1
-density = 300
-youngs_modulus = 3e4
-poisson_ratio = 0.3
-viscosity = 2
-position = [0, 0, 0.0605]
-[[contact]]
-mu = 0.4
-"""
+# Coarser than for users.
+PUSHED = Path(__file__).parents[2] / "examples" / "soft_push" / "scene.toml"
+PUSHED = PUSHED.read_text().replace("[simulation]", "[simulation]\ntolerance = 1e-12").replace("resolution = 0.02", "resolution = 0.1")
 
 
 @pytest.fixture
