@@ -91,6 +91,8 @@
 //!   methods for the control of machines with friction", Automatica 30 (7), 1994. Friction that falls with slip.
 //! - `Atkeson86`: C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of
 //!   manipulator loads and links", International Journal of Robotics Research 5 (3), 1986. The regressor.
+//! - `Baerentzen05`: J. A. Baerentzen, H. Aanaes, "Signed distance computation using the angle weighted
+//!   pseudonormal", IEEE Transactions on Visualization and Computer Graphics 11 (3), 2005. Inside or outside of a closed surface.
 //! - `Barber96`: C. B. Barber, D. P. Dobkin, H. Huhdanpaa, "The quickhull algorithm for convex hulls", ACM
 //!   Transactions on Mathematical Software 22 (4), 1996.
 //! - `Baumgarte72`: J. Baumgarte, "Stabilization of constraints and integrals of motion in dynamical
@@ -99,6 +101,8 @@
 //!   constraints", SIAM Journal on Control and Optimization 20 (2), 1982.
 //! - `Carpentier18`: J. Carpentier, N. Mansard, "Analytical derivatives of rigid body dynamics algorithms",
 //!   Robotics: Science and Systems 2018.
+//! - `Chen92`: Y. Chen, G. Medioni, "Object modelling by registration of multiple range images", Image and Vision
+//!   Computing 10 (3), 1992. A pose from the distances of points to a surface.
 //! - `Chen93`: B. Chen, P. T. Harker, "A non-interior-point continuation method for linear complementarity
 //!   problems", SIAM Journal on Matrix Analysis and Applications 14 (4), 1993. Smoothed projections.
 //! - `Cohen95`: J. D. Cohen, M. C. Lin, D. Manocha, M. K. Ponamgi, "I-COLLIDE: an interactive and exact

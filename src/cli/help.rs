@@ -37,8 +37,12 @@ const TOPICS: &[Topic] = &[
     ("learned", "terms that are learned", &[(FORMATS, "Learned terms")]),
     (
         "soft",
-        "scenes of soft bodies, and their markers",
-        &[(FORMATS, "Soft bodies"), (FORMATS, "Recorded markers")],
+        "scenes of soft bodies, and recordings of them",
+        &[
+            (FORMATS, "Soft bodies"),
+            (FORMATS, "Recorded markers"),
+            (FORMATS, "Recorded points of a surface"),
+        ],
     ),
     ("experiment", "what is to be found, and from what", &[(FORMATS, "Experiments")]),
     ("trajectory", "motions, as CSV and NPZ", &[(FORMATS, "Trajectories")]),

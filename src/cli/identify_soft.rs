@@ -1,7 +1,7 @@
-//! `stiction identify` of soft bodies, from markers.
+//! `stiction identify` of soft bodies, from markers or points of their surface.
 //!
 //! `-o` writes a folder: `result.json`, of each recording `fit_N.csv`, the motion found, and `motions.html`, which plays them beside
-//! the markers as they were seen; or one file, the result, where its name ends in `.json`. The result, by `-o` or `--json`, is one JSON object:
+//! the markers or points as they were seen; or one file, the result, where its name ends in `.json`. The result, by `-o` or `--json`, is one JSON object:
 //!
 //! | key | what it holds |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `iterations`, `simulations` | of the search; simulations of one recording, with derivatives |
 //! | `seconds` | wall time |
 //! | `parameters` | a list: `name`, `initial`, `value`, `at_bound`, `standard_error` and `interval` (95 %; `null` where the recordings do not tell) |
-//! | `recordings` | a list: `file`, `distance` (root mean square of markers from where they were seen, m), `start` (`position`, `orientation`, `velocity`, `angular_velocity`) |
+//! | `recordings` | a list: `file`, `distance` (root mean square of markers from where they were seen, or of points from the surface, m), `start` (`position`, `orientation`, `velocity`, `angular_velocity`) |
 //! | `errors_from` | `linearisation` |
 
 use std::path::{Path, PathBuf};
@@ -47,12 +47,14 @@ pub(super) fn run(
     experiment.scene.warnings.iter().for_each(|warning| output::warn(warning));
     interrupt::catch();
     if !json {
-        print(&format!(
-            "{}: {} recordings of {} markers, {threads} threads",
-            experiment.name,
-            experiment.recordings.len(),
-            experiment.scene.bodies[0].markers.len()
-        ));
+        let (recordings, markers) =
+            (experiment.recordings.len(), experiment.scene.bodies[0].markers.len());
+        let seen = match sees_points(experiment) {
+            true => "points of the surface".into(),
+            false => format!("{markers} markers"),
+        };
+        let name = &experiment.name;
+        print(&format!("{name}: {recordings} recordings of {seen}, {threads} threads"));
     }
     let fit = fit_markers(experiment, threads, &mut |stage, iteration, loss| {
         if !json {
@@ -75,12 +77,14 @@ pub(super) fn run(
         report(experiment, &fit);
         if let Some(Destination::Folder(folder)) = &destination {
             let page = folder.join(PAGE);
-            print(&format!("{} plays the motions beside the markers", page.display()));
+            let seen = seen_things(experiment);
+            print(&format!("{} plays the motions beside the {seen}", page.display()));
         }
     }
     if fit.loss[1] > identify::UNEXPLAINED {
         output::warn(&format!(
-            "markers are {:.0} times as far off as their noise: the scene does not explain what was recorded",
+            "{} are {:.0} times as far off as their noise: the scene does not explain what was recorded",
+            seen_things(experiment),
             fit.loss[1].sqrt()
         ));
     }
@@ -96,7 +100,12 @@ fn write(
 ) -> Result<(), Error> {
     let mut files: Vec<(PathBuf, String)> = Vec::new();
     if let Destination::Folder(folder) = destination {
-        let drawing = Drawing::of_soft_bodies(&fit.scene);
+        // Markers that were not recorded are not drawn.
+        let mut shown = fit.scene.clone();
+        if sees_points(experiment) {
+            shown.bodies[0].markers.clear();
+        }
+        let drawing = Drawing::of_soft_bodies(&shown);
         // The motions farthest off.
         let mut order: Vec<usize> = (0..fit.distances.len()).collect();
         order.sort_by(|&a, &b| fit.distances[b].total_cmp(&fit.distances[a]));
@@ -110,7 +119,7 @@ fn write(
             let span = [0.0, steps as f64 * scene.time_step];
             let place = order.iter().position(|&own| own == k);
             let mut recorder =
-                place.map(|_| SoftTrackRecorder::new(&scene, &drawing, span, order.len()));
+                place.map(|_| SoftTrackRecorder::new(&shown, &drawing, span, order.len()));
             let motion = simulate_soft::motion_csv(&scene, steps, &mut |time, rollout| {
                 let Some(recorder) = &mut recorder else { return };
                 if let Some(rigid) = rollout.rigid_state() {
@@ -119,7 +128,7 @@ fn write(
                 recorder.frame(time, rollout.states());
             });
             if let (Some(place), Some(recorder)) = (place, recorder) {
-                let tracks = vec![recorder.finish(), recorded_markers(&scene, &drawing, recording)];
+                let tracks = vec![recorder.finish(), recorded_markers(&shown, &drawing, recording)];
                 let distance = 1e3 * fit.distances[k];
                 let name = format!("{}, {distance:.2} mm off", recording.name);
                 clips.push((place, Clip { name, tracks }));
@@ -203,6 +212,17 @@ fn report(experiment: &MarkerExperiment, fit: &MarkerFit) {
         print(&format!("  {:<width$}  {}  {known}", own.name, told(own.value)));
     }
     for (recording, distance) in experiment.recordings.iter().zip(&fit.distances) {
-        print(&format!("  {}: markers {:.3} mm off", recording.name, 1e3 * distance));
+        let seen = seen_things(experiment);
+        print(&format!("  {}: {seen} {:.3} mm off", recording.name, 1e3 * distance));
     }
+}
+
+/// Whether recordings are of points of the surface.
+fn sees_points(experiment: &MarkerExperiment) -> bool {
+    experiment.recordings.iter().flat_map(|recording| &recording.clouds).any(|own| !own.is_empty())
+}
+
+/// What was seen.
+fn seen_things(experiment: &MarkerExperiment) -> &'static str {
+    if sees_points(experiment) { "points" } else { "markers" }
 }

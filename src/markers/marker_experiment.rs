@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::marker_recording::MarkerRecording;
+use super::marker_recording::{MarkerRecording, POINTS, Region};
 use crate::Error;
 use crate::soft::{SoftNumber, SoftParameter, SoftScene};
 use crate::table::{self, Table};
@@ -11,7 +11,7 @@ use crate::trajectory::expand_all;
 
 /// Most iterations of a stage, where nothing is said.
 const ITERATIONS: usize = 50;
-/// The standard deviation of a marker's place, where nothing is said (m).
+/// The standard deviation of the place of a marker or a point, where nothing is said (m).
 const POSITION: f64 = 1e-3;
 /// Recordings together have so many steps at most.
 const MOST_STEPS: f64 = 1e7;
@@ -27,7 +27,7 @@ pub struct MarkerExperiment {
     pub parameters: Vec<MarkerParameter>,
     /// The recordings.
     pub recordings: Vec<MarkerRecording>,
-    /// Standard deviation of a marker's place along each axis (m).
+    /// Standard deviation of the place of a marker or a point along each axis (m).
     pub noise: f64,
     /// Up to when recordings count, in one stage after the other (s after their first frame): in the first, of the flight, only
     /// starts are found; in the others, and then from all, parameters too. None: all at once.
@@ -83,18 +83,30 @@ fn read(
     scene: SoftScene,
     data: &[String],
 ) -> Result<MarkerExperiment, Error> {
-    root.only(&["scene", "data", "columns", "noise", "parameter", "stages", "iterations"])?;
+    root.only(&[
+        "scene",
+        "data",
+        "seen",
+        "region",
+        "columns",
+        "noise",
+        "parameter",
+        "stages",
+        "iterations",
+    ])?;
     if scene.bodies.len() != 1 {
         let message = format!(
-            "must have one soft body: its markers are what is recorded, found {}",
+            "must have one soft body: its markers or its surface are what is recorded, found {}",
             scene.bodies.len()
         );
         return Err(root.error("scene", message));
     }
     let body = &scene.bodies[0];
-    if body.markers.len() < 3 {
+    let clouds = read_seen(root)?;
+    if clouds.is_none() && body.markers.len() < 3 {
         let message = format!(
-            "must have at least three markers on {:?}: write markers = {{ name = [x, y, z], .. }} in its scene",
+            "must have at least three markers on {:?}: write markers = {{ name = [x, y, z], .. }} in its scene, \
+             or seen = \"points\" here if recordings are of its surface",
             body.name
         );
         return Err(root.error("scene", message));
@@ -120,7 +132,7 @@ fn read(
         return Err(root.error("stages", "must be times after the first frame (s), increasing"));
     }
     let iterations = root.count("iterations", 100_000)?.unwrap_or(ITERATIONS);
-    let columns = read_columns(root, &scene)?;
+    let columns = read_columns(root, &scene, clouds.is_some())?;
     let mut patterns = data.to_vec();
     if data.is_empty() {
         let own = root.required("data", root.strings("data")?)?;
@@ -131,12 +143,15 @@ fn read(
     for file in expand_all(&patterns)? {
         let is = |kind: &str| file.extension().is_some_and(|own| own.eq_ignore_ascii_case(kind));
         if is("parquet") || is("mcap") {
-            let message = "is no CSV: recordings of markers are read from CSV alone";
+            let message = "is no CSV: recordings of soft bodies are read from CSV alone";
             return Err(Error::input(file.display().to_string(), None, "", message));
         }
         let text = crate::text::read(&file, crate::text::MOST_BYTES)?;
         let file = file.display().to_string();
-        recordings.push(MarkerRecording::parse(&text, &file, body, &columns)?);
+        recordings.push(match clouds {
+            Some(region) => MarkerRecording::parse_clouds(&text, &file, &columns, region)?,
+            None => MarkerRecording::parse(&text, &file, body, &columns)?,
+        });
     }
     if recordings.is_empty() {
         return Err(root.error("data", "names no recording"));
@@ -171,15 +186,49 @@ fn read(
     })
 }
 
-fn read_columns(root: &Table, scene: &SoftScene) -> Result<HashMap<String, Vec<String>>, Error> {
+/// If recordings are of points of the surface, those of which count.
+fn read_seen(root: &Table) -> Result<Option<Option<Region>>, Error> {
+    let is_points = match root.string("seen")? {
+        None | Some("markers") => false,
+        Some("points") => true,
+        Some(other) => {
+            let message = format!("must be \"markers\" or \"points\", found {other:?}");
+            return Err(root.error("seen", message));
+        }
+    };
+    let Some([low, high]) = root.matrix::<2, 3>("region")? else {
+        return Ok(is_points.then_some(None));
+    };
+    if !is_points {
+        let message = "is of points of a surface: with it goes seen = \"points\"";
+        return Err(root.error("region", message));
+    }
+    if (0..3).any(|k| low[k] >= high[k]) {
+        let message = "must be two corners, [[x, y, z], [x, y, z]] (m), the second larger";
+        return Err(root.error("region", message));
+    }
+    Ok(Some(Some([low, high])))
+}
+
+fn read_columns(
+    root: &Table,
+    scene: &SoftScene,
+    clouds: bool,
+) -> Result<HashMap<String, Vec<String>>, Error> {
     let mut columns = HashMap::new();
     let Some(table) = root.table("columns")? else { return Ok(columns) };
-    let markers = &scene.bodies[0].markers;
+    let names: Vec<&str> = match clouds {
+        true => vec![POINTS.0],
+        false => scene.bodies[0].markers.iter().map(|marker| marker.name.as_str()).collect(),
+    };
     for field in table.fields() {
         let count = if field == "t" { 1 } else { 3 };
-        if count == 3 && !markers.iter().any(|marker| marker.name == field) {
-            let names: Vec<&str> = markers.iter().map(|marker| marker.name.as_str()).collect();
-            let message = format!("is no marker; there are {}, and t", names.join(", "));
+        if count == 3 && !names.contains(&field) {
+            let names = names.join(", ");
+            let message = match clouds {
+                true => format!("is not known; there are {names} and t"),
+                false => format!("is no marker; there are {names}, and t"),
+            };
             return Err(table.error(field, message));
         }
         let names: Vec<String> = match table.is_list(field) {

@@ -53,7 +53,7 @@ pub struct MarkerFit {
     pub outcome: Outcome,
     /// Mean of the squared residuals over their variances, at the start of the last stage and at its end.
     pub loss: [f64; 2],
-    /// Of each recording the root of the mean square distance of markers from where they were seen (m).
+    /// Of each recording the root of the mean square distance of markers from where they were seen, or of points from the surface (m).
     pub distances: Vec<f64>,
     /// Iterations of all stages.
     pub iterations: usize,
@@ -74,8 +74,11 @@ pub fn fit_markers(
     let body = &experiment.scene.bodies[0];
     let mut starts = Vec::with_capacity(experiment.recordings.len());
     for recording in &experiment.recordings {
-        starts.push(rigid_start(body, recording).ok_or_else(|| {
-            let message = "its first frames do not tell how the body starts: three markers, not on a line, in two frames";
+        // Of the flight, if it is told when that ends.
+        let flight = experiment.stages.first().map(|&end| recording.until(end));
+        let first = flight.as_ref().unwrap_or(recording);
+        starts.push(rigid_start(body, first).ok_or_else(|| {
+            let message = "its first frames do not tell how the body starts: three markers, not on a line, in two frames, or six points of its surface";
             Error::input(&recording.name, None, "", message)
         })?);
     }

@@ -1,7 +1,8 @@
-//! Residuals of markers and their Jacobian.
+//! Residuals of markers and points of the surface, and their Jacobian.
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
+use super::closest_point::Surface;
 use super::marker_experiment::MarkerExperiment;
 use super::marker_recording::MarkerRecording;
 use crate::identify::{LeastSquares, Trial};
@@ -13,12 +14,14 @@ const NUMBERS: usize = SoftStart::NUMBERS;
 /// A step that begins this much before a frame (in steps) is at it.
 const SAME: f64 = 1e-6;
 
-/// The places of markers in some recordings as a sum of squares. Variables are the parameters, or their logarithms, and
+/// The places of markers, or the distances of points from the surface, in some recordings as a sum of squares. Variables are the parameters, or their logarithms, and
 /// after them of each recording how its start is moved.
 pub(super) struct MarkerProblem<'a> {
     experiment: &'a MarkerExperiment,
     recordings: &'a [MarkerRecording],
     starts: Vec<SoftStart>,
+    /// Of the body, its vertices in the order of its nodes.
+    surface: Surface,
     threads: usize,
     /// Simulations with derivatives.
     pub simulations: usize,
@@ -55,6 +58,7 @@ impl<'a> MarkerProblem<'a> {
             experiment,
             recordings,
             starts: starts.to_vec(),
+            surface: Surface::of(&experiment.scene.bodies[0]),
             threads,
             simulations: 0,
             at: Linearized::default(),
@@ -122,57 +126,86 @@ impl<'a> MarkerProblem<'a> {
             .map(|(parameter, value)| if parameter.log { value } else { 1.0 })
             .collect();
         let turned = left_jacobian(&self.change(x, number));
-        let markers = &scene.bodies[0].markers;
+        let body = &scene.bodies[0];
+        let nodes: Vec<usize> = body.markers.iter().map(|marker| marker.node).collect();
+        let markers = nodes.len();
+        let nodes = [nodes, body.surface.clone()].concat();
         let mut tangents = SoftTangents::new(&scene, &parameters);
         let (mut part, dt) = (Part::default(), scene.time_step);
         let (mut step, mut before) = (0, Snapshot::default());
-        let mut after = Snapshot::of(&tangents, markers.iter().map(|marker| marker.node));
-        for (time, frame) in recording.times.iter().zip(&recording.places) {
+        let mut after = Snapshot::of(&tangents, &nodes);
+        let noise = self.experiment.noise;
+        // A residual, and how it changes with each number.
+        let mut add = |residual: f64, slopes: &[f64]| {
+            part.residuals.push(residual / noise);
+            let (own, start) = slopes.split_at(shared);
+            part.rows.extend(own.iter().zip(&scales).map(|(s, scale)| s * scale / noise));
+            let rotation = turned.tr_mul(&Vector3::from_column_slice(&start[3..6]));
+            let start =
+                (0..NUMBERS).map(|k| if (3..6).contains(&k) { rotation[k - 3] } else { start[k] });
+            part.rows.extend(start.map(|s| s / noise));
+        };
+        for (frame, time) in recording.times.iter().enumerate() {
             let at = (time - recording.times[0]) / dt;
+            let behind = step;
             while (step as f64) < at - SAME {
+                if step as f64 + 1.0 >= at - SAME {
+                    before = Snapshot::of(&tangents, &nodes);
+                }
                 if tangents.step().is_err() {
                     return failed;
                 }
                 step += 1;
-                let nodes = markers.iter().map(|marker| marker.node);
-                before = std::mem::replace(&mut after, Snapshot::of(&tangents, nodes));
+            }
+            if step > behind {
+                after = Snapshot::of(&tangents, &nodes);
             }
             let share = (at - (step as f64 - 1.0)).clamp(0.0, 1.0);
-            for (marker, place) in frame.iter().enumerate() {
-                let Some(place) = place else { continue };
-                for (axis, seen) in place.iter().enumerate() {
-                    let of = |column: usize| {
-                        let now = after.number(column, marker, axis);
-                        match share < 1.0 - SAME && step > 0 {
-                            true => hermite(before.number(column, marker, axis), now, dt, share),
-                            false => now[0],
-                        }
-                    };
-                    let noise = self.experiment.noise;
-                    part.residuals.push((of(0) - seen) / noise);
-                    let slopes: Vec<f64> = (1..=parameters.len()).map(of).collect();
-                    let (own, start) = slopes.split_at(shared);
-                    part.rows.extend(own.iter().zip(&scales).map(|(s, scale)| s * scale / noise));
-                    let rotation = Vector3::from_column_slice(&start[3..6]);
-                    let rotation = turned.tr_mul(&rotation);
-                    let start = (0..NUMBERS).map(|k| match k {
-                        3..6 => rotation[k - 3],
-                        _ => start[k],
-                    });
-                    part.rows.extend(start.map(|s| s / noise));
+            let columns = match share < 1.0 - SAME && step > 0 {
+                true => before.towards(&after, dt, share),
+                false => after.places(),
+            };
+            let of = |slope: &dyn Fn(&[[f64; 3]]) -> f64| -> Vec<f64> {
+                columns.iter().skip(1).map(|column| slope(column)).collect()
+            };
+            for (marker, place) in recording.places.get(frame).into_iter().flatten().enumerate() {
+                let Some(place) = place.filter(|_| marker < markers) else { continue };
+                for axis in 0..3 {
+                    let now = columns[0][marker][axis];
+                    add(now - place[axis], &of(&|column| column[marker][axis]));
                 }
+            }
+            let cloud = recording.clouds.get(frame).map_or(&[][..], Vec::as_slice);
+            if cloud.is_empty() {
+                continue;
+            }
+            let Some(surface) = self.surface.at(&columns[0][markers..]) else { return failed };
+            for point in cloud {
+                let Some(found) = surface.closest(&Vector3::from(*point)) else { return failed };
+                // The closest point moves along the surface too, which changes no distance.
+                let slopes = of(&|column| {
+                    let along =
+                        |vertex: usize| found.outward.dot(&Vector3::from(column[markers + vertex]));
+                    let corners = found.vertices.iter().zip(found.weights);
+                    -corners.map(|(&vertex, weight)| weight * along(vertex)).sum::<f64>()
+                });
+                add(found.distance, &slopes);
             }
         }
         part
     }
 
-    /// Of each recording the root of the mean square distance of markers from where they were seen (m).
+    /// Of each recording the root of the mean square distance of markers from where they were seen, of the surface from points
+    /// of it (m).
     pub fn distances(&self) -> Vec<f64> {
-        let of = |part: &Part| {
+        let of = |(part, recording): (&Part, &MarkerRecording)| {
             let square: f64 = part.residuals.iter().map(|r| r * r).sum();
-            self.experiment.noise * (3.0 * square / part.residuals.len().max(1) as f64).sqrt()
+            let points: usize = recording.clouds.iter().map(Vec::len).sum();
+            // Of a marker are three residuals.
+            let seen = points + part.residuals.len().saturating_sub(points) / 3;
+            self.experiment.noise * (square / seen.max(1) as f64).sqrt()
         };
-        self.at.parts.iter().map(of).collect()
+        self.at.parts.iter().zip(self.recordings).map(of).collect()
     }
 
     /// How many residuals there are.
@@ -181,29 +214,41 @@ impl<'a> MarkerProblem<'a> {
     }
 }
 
-/// Markers after a step: of each column, the motion and then its changes, place and velocity of each marker.
+/// Nodes after a step: of each column, the motion and then its changes, place and velocity of each node.
 #[derive(Default)]
 struct Snapshot {
     columns: Vec<Vec<[[f64; 3]; 2]>>,
 }
 
 impl Snapshot {
-    fn of(tangents: &SoftTangents, nodes: impl Iterator<Item = usize> + Clone) -> Self {
+    fn of(tangents: &SoftTangents, nodes: &[usize]) -> Self {
         let state = &tangents.rollout.states()[0];
         let pick = |x: &[[f64; 3]], v: &[[f64; 3]]| {
-            nodes.clone().map(|node| [x[node], v[node]]).collect::<Vec<_>>()
+            nodes.iter().map(|&node| [x[node], v[node]]).collect::<Vec<_>>()
         };
         let motion = pick(&state.position, &state.velocity);
         let changes = tangents.columns(0).map(|column| {
-            let none = || nodes.clone().map(|_| [[0.0; 3]; 2]).collect();
-            column.map_or_else(none, |(x, v)| pick(x, v))
+            column.map_or_else(|| vec![[[0.0; 3]; 2]; nodes.len()], |(x, v)| pick(x, v))
         });
         Snapshot { columns: std::iter::once(motion).chain(changes).collect() }
     }
 
-    /// Place and velocity along an axis.
-    fn number(&self, column: usize, marker: usize, axis: usize) -> [f64; 2] {
-        self.columns[column][marker].map(|x| x[axis])
+    /// Of each column the places.
+    fn places(&self) -> Vec<Vec<[f64; 3]>> {
+        self.columns.iter().map(|column| column.iter().map(|[x, _]| *x).collect()).collect()
+    }
+
+    /// Of each column the places after a `share` of the step of `dt` (s) to `next`.
+    fn towards(&self, next: &Snapshot, dt: f64, share: f64) -> Vec<Vec<[f64; 3]>> {
+        let between = |(start, end): (&[[f64; 3]; 2], &[[f64; 3]; 2])| {
+            let along = |axis: usize| [start, end].map(|own| own.map(|x| x[axis]));
+            [0, 1, 2].map(|axis| {
+                let [start, end] = along(axis);
+                hermite(start, end, dt, share)
+            })
+        };
+        let columns = self.columns.iter().zip(&next.columns);
+        columns.map(|(start, end)| start.iter().zip(end).map(between).collect()).collect()
     }
 }
 

@@ -1,12 +1,13 @@
-//! Recorded places of markers, from CSV files.
+//! Recorded places of markers, or of points of a surface, from CSV files.
 
 use std::collections::HashMap;
 
+use super::marker_table::MarkerTable;
 use crate::Error;
 use crate::soft::SoftBody;
 
-/// Where the markers of a body were seen.
-#[derive(Clone, Debug, PartialEq)]
+/// Where the markers of a body were seen, or points of its surface.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MarkerRecording {
     /// The file.
     pub name: String,
@@ -14,10 +15,15 @@ pub struct MarkerRecording {
     pub times: Vec<f64>,
     /// In each frame each marker of the body, in its order (m); none where it was not seen.
     pub places: Vec<Vec<Option<[f64; 3]>>>,
+    /// In each frame points of the surface of which nothing is known but where they were seen (m).
+    pub clouds: Vec<Vec<[f64; 3]>>,
 }
 
-/// The column of times, if no other is named.
-const TIME: &str = "t";
+/// A box of the world with sides along its axes: of each its least and its largest coordinate (m).
+pub type Region = [[f64; 3]; 2];
+
+/// What `[columns]` calls the coordinates of points, and what they are called otherwise.
+pub(super) const POINTS: (&str, [&str; 3]) = ("points", ["x", "y", "z"]);
 
 impl MarkerRecording {
     /// Reads a CSV file: a column `t` (s), and of each marker of the body `body/marker/px`, `py` and `pz` (m), or what `columns`
@@ -31,29 +37,7 @@ impl MarkerRecording {
         body: &SoftBody,
         columns: &HashMap<String, Vec<String>>,
     ) -> Result<MarkerRecording, Error> {
-        let mut reader = csv::ReaderBuilder::new();
-        let mut reader = reader.trim(csv::Trim::All).from_reader(text.as_bytes());
-        let csv_error = |error: csv::Error| {
-            let line = error.position().map(|position| position.line() as usize);
-            Error::input(file, line, "", error.to_string())
-        };
-        let header = reader.headers().map_err(csv_error)?.clone();
-        let find = |name: &str| {
-            let mut places = header.iter().enumerate().filter(|(_, own)| *own == name);
-            match (places.next(), places.next()) {
-                (Some((place, _)), None) => Ok(place),
-                (Some(_), Some(_)) => Err(Error::input(file, 1, name, "is a column twice")),
-                _ => {
-                    let known: Vec<&str> = header.iter().collect();
-                    let message = format!(
-                        "is no column; there are {}: name others in [columns] of the experiment",
-                        known.join(", ")
-                    );
-                    Err(Error::input(file, 1, name, message))
-                }
-            }
-        };
-        let time = find(columns.get(TIME).map_or(TIME, |names| &names[0]))?;
+        let mut table = MarkerTable::new(text, file, time_column(columns))?;
         let mut markers = Vec::with_capacity(body.markers.len());
         for marker in &body.markers {
             let usual = || {
@@ -62,42 +46,80 @@ impl MarkerRecording {
                     .into()
             };
             let names: Vec<String> = columns.get(&marker.name).cloned().unwrap_or_else(usual);
-            markers.push([find(&names[0])?, find(&names[1])?, find(&names[2])?]);
+            markers.push([
+                table.column(&names[0])?,
+                table.column(&names[1])?,
+                table.column(&names[2])?,
+            ]);
         }
-        let mut recording =
-            MarkerRecording { name: file.to_string(), times: Vec::new(), places: Vec::new() };
-        for record in reader.records() {
-            let record = record.map_err(csv_error)?;
-            let line = record.position().map(|position| position.line() as usize);
-            let wrong = |column: usize, message: String| {
-                Error::input(file, line, header.get(column).unwrap_or(""), message)
-            };
-            let measured = |column: usize| match record.get(column).unwrap_or("") {
-                "" => Ok(None),
-                text if text.eq_ignore_ascii_case("nan") => Ok(None),
-                text => match text.parse::<f64>() {
-                    Ok(number) if number.is_finite() => Ok(Some(number)),
-                    _ => Err(wrong(column, format!("must be a finite number, found {text:?}"))),
-                },
-            };
-            let now = measured(time)?.ok_or_else(|| wrong(time, "must be a number".into()))?;
+        let mut recording = MarkerRecording { name: file.to_string(), ..Self::default() };
+        while let Some(now) = table.next_time()? {
             if let Some(last) = recording.times.last().filter(|last| now <= **last) {
                 let message = format!("must increase from row to row, found {now} after {last}");
-                return Err(wrong(time, message));
+                return Err(table.wrong_time(message));
             }
             let mut frame = Vec::with_capacity(markers.len());
-            for [x, y, z] in &markers {
-                let place = (measured(*x)?, measured(*y)?, measured(*z)?);
-                frame.push(match place {
-                    (Some(x), Some(y), Some(z)) => Some([x, y, z]),
-                    _ => None,
-                });
+            for &marker in &markers {
+                frame.push(table.place(marker)?);
             }
             recording.times.push(now);
             recording.places.push(frame);
+            recording.clouds.push(Vec::new());
         }
         if recording.times.len() < 2 {
             return Err(Error::input(file, None, "", "has fewer than two rows"));
+        }
+        Ok(recording)
+    }
+
+    /// Reads a CSV file of point clouds, as depth cameras see them: columns `t` (s), `x`, `y` and `z` (m), or what `columns` calls them:
+    /// one name by `t`, three by `points`. Rows of one time are a frame. Points outside `region` are those of something else, and are
+    /// left out.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no such table: with line and column. If fewer than two frames have points.
+    pub fn parse_clouds(
+        text: &str,
+        file: &str,
+        columns: &HashMap<String, Vec<String>>,
+        region: Option<Region>,
+    ) -> Result<MarkerRecording, Error> {
+        let mut table = MarkerTable::new(text, file, time_column(columns))?;
+        let (key, usual) = POINTS;
+        let own = columns.get(key);
+        let mut axes = [0; 3];
+        for (k, (axis, usual)) in axes.iter_mut().zip(usual).enumerate() {
+            *axis = table.column(own.map_or(usual, |names| &names[k]))?;
+        }
+        let inside = |point: &[f64; 3]| {
+            let within = |[low, high]: Region| {
+                point.iter().zip(low).zip(high).all(|((x, low), high)| (low..=high).contains(x))
+            };
+            region.is_none_or(within)
+        };
+        let mut recording = MarkerRecording { name: file.to_string(), ..Self::default() };
+        let mut last = f64::NEG_INFINITY;
+        while let Some(now) = table.next_time()? {
+            if now < last {
+                let message =
+                    format!("must not decrease from row to row, found {now} after {last}");
+                return Err(table.wrong_time(message));
+            }
+            last = now;
+            let Some(point) = table.place(axes)?.filter(inside) else { continue };
+            if recording.times.last().is_none_or(|time| *time < now) {
+                recording.times.push(now);
+                recording.places.push(Vec::new());
+                recording.clouds.push(Vec::new());
+            }
+            recording.clouds.last_mut().into_iter().for_each(|cloud| cloud.push(point));
+        }
+        if recording.times.len() < 2 {
+            let message = match region {
+                Some(_) => "has points in the region at fewer than two times",
+                None => "has points at fewer than two times",
+            };
+            return Err(Error::input(file, None, "", message));
         }
         Ok(recording)
     }
@@ -109,12 +131,18 @@ impl MarkerRecording {
         MarkerRecording {
             name: self.name.clone(),
             times: self.times[..count].to_vec(),
-            places: self.places[..count].to_vec(),
+            places: self.places.iter().take(count).cloned().collect(),
+            clouds: self.clouds.iter().take(count).cloned().collect(),
         }
     }
 
-    /// How many numbers were seen.
+    /// How many residuals it gives: three of each marker that was seen, one of each point.
     pub fn count(&self) -> usize {
-        3 * self.places.iter().flatten().flatten().count()
+        let markers = self.places.iter().flatten().flatten().count();
+        3 * markers + self.clouds.iter().map(Vec::len).sum::<usize>()
     }
+}
+
+fn time_column(columns: &HashMap<String, Vec<String>>) -> Option<&str> {
+    columns.get("t").map(|names| names[0].as_str())
 }

@@ -1,22 +1,30 @@
-//! How a body starts, from the first frames of its markers: as a rigid one in free fall.
+//! How a body starts, from the first frames of its markers or of points of its surface: as a rigid one in free fall.
 
 use nalgebra::{DMatrix, Matrix3, UnitQuaternion, Vector3};
 
 use super::marker_recording::MarkerRecording;
+use super::surface_tracker::SurfaceTracker;
 use crate::soft::{SoftBody, SoftStart};
 
 /// Frames that tell of velocities.
 const FRAMES: usize = 12;
 
-/// The start that the first frames tell of; none where no frame shows three markers apart, or fewer than two do.
+/// The start that the first frames tell of; none where no frame shows three markers apart, or enough of the surface, or fewer than
+/// two do.
 pub(super) fn rigid_start(body: &SoftBody, recording: &MarkerRecording) -> Option<SoftStart> {
     let rest: Vec<Vector3<f64>> =
         body.markers.iter().map(|marker| body.mesh.nodes[marker.node].into()).collect();
-    let poses: Vec<(f64, UnitQuaternion<f64>, Vector3<f64>)> = (recording.times.iter())
-        .zip(&recording.places)
-        .filter_map(|(&time, frame)| {
-            let (turn, place) = pose(&rest, frame)?;
-            Some((time - recording.times[0], turn, place))
+    let mut tracker = SurfaceTracker::new(body);
+    let poses: Vec<(f64, UnitQuaternion<f64>, Vector3<f64>)> = (recording.times.iter().enumerate())
+        .filter_map(|(frame, time)| {
+            let time = time - recording.times[0];
+            let cloud = recording.clouds.get(frame).map_or(&[][..], Vec::as_slice);
+            let markers = recording.places.get(frame).map_or(&[][..], Vec::as_slice);
+            let (turn, place) = match cloud {
+                [] => pose(&rest, markers)?,
+                _ => tracker.pose(time, cloud)?,
+            };
+            Some((time, turn, place))
         })
         .take(FRAMES)
         .collect();

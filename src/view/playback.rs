@@ -41,6 +41,9 @@ pub struct Track {
     /// For each frame and each cable of a soft body: the points that it goes through, x, y, z one after the other, m.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cables: Vec<Vec<Vec<f64>>>,
+    /// For each frame points that were seen, x, y, z one after the other, m.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Vec<f64>>,
 }
 
 impl Track {
@@ -54,6 +57,7 @@ impl Track {
             forces: Vec::new(),
             surfaces: Vec::new(),
             cables: Vec::new(),
+            points: Vec::new(),
         }
     }
 }

@@ -23,6 +23,9 @@ const NUMBERS: usize = 6;
 /// but at least so many.
 const FEWEST_FRAMES: f64 = 30.0;
 
+/// Points of a frame that are drawn at most.
+const MOST_POINTS: usize = 400;
+
 /// How far what stands for a marker reaches, relative to the size of what is drawn.
 const MARKER: f64 = 0.06;
 
@@ -107,15 +110,16 @@ fn marker_pose(place: [f64; 3], decimals: i32) -> [f64; 7] {
     [x, y, z, 1.0, 0.0, 0.0, 0.0]
 }
 
-/// Where markers were seen, to be played beside a motion; of many frames as many as playing takes. A marker that was not seen in
+/// Where markers or points of a surface were seen, to be played beside a motion; of many frames as many as playing takes. A marker that was not seen in
 /// a frame is on the line between where it was before and after, or where it was last or first; one that never was is left at
-/// the origin.
+/// the origin. Of large clouds of points evenly chosen ones are kept.
 pub fn recorded_markers(
     scene: &SoftScene,
     drawing: &Drawing,
     recording: &MarkerRecording,
 ) -> Track {
-    let MarkerRecording { name, times, places } = recording;
+    let MarkerRecording { name, times, places, clouds } = recording;
+    let seen_points = clouds.iter().any(|cloud| !cloud.is_empty());
     let mut track = Track::new(name, Role::Recording);
     let ends = [times.first(), times.last()].map(|time| time.copied().unwrap_or(0.0));
     let mut pace = Pace::new(ends, MOST_FRAMES);
@@ -140,6 +144,9 @@ pub fn recorded_markers(
         let time = pace.keep(time);
         track.times.push(rounded(time, pace.decimals));
         track.forces.push(Vec::new());
+        let Some(cloud) = clouds.get(frame).filter(|_| seen_points) else { continue };
+        let kept = cloud.iter().step_by(cloud.len().div_ceil(MOST_POINTS).max(1)).flatten();
+        track.points.push(kept.map(|&x| rounded(x, drawing.decimals())).collect());
     }
     track
 }

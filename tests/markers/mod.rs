@@ -1,5 +1,6 @@
 //! Material, friction and starts of soft bodies from recorded markers.
 
+mod clouds;
 mod fits;
 #[cfg(feature = "cli")]
 mod program;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{TRUTH, experiment, record};
+use super::{PARAMETERS, TRUTH, clouds, experiment, record};
 use crate::folder::Folder;
 use crate::program::{refuses, succeeds};
 
@@ -26,6 +26,77 @@ fn it_finds_the_material_and_writes_the_motion_it_found() {
     assert_eq!(kept["parameters"], result["parameters"]);
     let motion = folder.read("found/fit_1.csv");
     assert!(motion.starts_with("t,block/px") && motion.lines().count() == 202, "{motion}");
+}
+
+/// From points of the surface, which the page shows beside the motion.
+#[test]
+fn it_finds_the_material_from_points_of_the_surface() {
+    let folder = Folder::new("identify-points");
+    let text = clouds::record(&folder, 2, 40, 5e-4);
+    folder.write("experiment.toml", &format!("{text}[noise]\nposition = 5e-4\n{PARAMETERS}"));
+    let output = folder.run(&["identify", "experiment.toml", "-o", "found"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let log = String::from_utf8_lossy(&output.stdout);
+    assert!(log.contains("2 recordings of points of the surface"), "{log}");
+    assert!(log.contains("beside the points") && log.contains("throw_1.csv: points 0."), "{log}");
+    let result: Value = serde_json::from_str(&folder.read("found/result.json")).unwrap();
+    assert_eq!(result["status"], "converged");
+    let page = folder.read("found/motions.html");
+    assert!(page.contains("\"points\":[["), "points are played");
+}
+
+#[test]
+fn what_is_wrong_with_points_is_said_with_its_place() {
+    let folder = Folder::new("identify-points-wrong");
+    let text = format!("{}{PARAMETERS}", clouds::record(&folder, 1, 8, 0.0));
+    for (from, to, says) in [
+        ("'points'", "'cloud'", "seen: must be \"markers\" or \"points\""),
+        ("seen = 'points'\n", "", "is no column; there are t, x, y, z"),
+        ("seen = 'points'\n", "region = [[0, 0, 0], [1, 1, 1]]\n", "goes seen = \"points\""),
+        ("stages", "region = [[0, 0, 0], [1, 0, 1]]\nstages", "region: must be two corners"),
+        ("stages", "region = [[0, 0]]\nstages", "region: must be 2 lists of 3 numbers"),
+        (
+            "stages",
+            "region = [[8, 8, 8], [9, 9, 9]]\nstages",
+            "throw_0.csv: has points in the region at fewer than two",
+        ),
+        (
+            "[[parameter]]",
+            "[columns]\na = ['x', 'y', 'z']\n[[parameter]]",
+            "columns.a: is not known; there are points and t",
+        ),
+        (
+            "[[parameter]]",
+            "[columns]\npoints = ['x', 'y']\n[[parameter]]",
+            "columns.points: must be the names of three",
+        ),
+        (
+            "[[parameter]]",
+            "[columns]\npoints = ['x', 'y', 'q']\n[[parameter]]",
+            "throw_0.csv:1: q: is no column",
+        ),
+    ] {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text);
+        folder.write("experiment.toml", &changed);
+        refuses(&folder.run(&["identify", "experiment.toml"]), &[says]);
+    }
+    folder.write("experiment.toml", &text);
+    let good = folder.read("throw_0.csv");
+    let few: String = good
+        .lines()
+        .enumerate()
+        .filter(|(k, _)| k % 2 == 0)
+        .map(|(_, line)| format!("{line}\n"))
+        .collect();
+    folder.write("throw_0.csv", &few);
+    let output = folder.run(&["identify", "experiment.toml", "--json"]);
+    refuses(&output, &["six points of its surface"]);
+    folder.write("throw_0.csv", &format!("{good}0.1,0,0,0\n"));
+    refuses(
+        &folder.run(&["identify", "experiment.toml"]),
+        &["throw_0.csv:122: t: must not decrease"],
+    );
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn shapes_that_move_go_as_they_are_told() {
     let places = [&last[..3], &last[7..10]].concat();
     assert!(places.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{places:?}");
     let times = vec![5.0, 5.4];
-    let recording = MarkerRecording { name: "a".into(), times, places: vec![Vec::new(); 2] };
+    let recording = MarkerRecording { times, ..MarkerRecording::default() };
     let seen = recorded_markers(&scene, &drawing, &recording);
     assert_eq!(seen.poses.last().unwrap()[..3], last[..3]);
 }
@@ -199,6 +199,6 @@ fn rigid_bodies_are_drawn_beside_soft_ones() {
     // Of the box on the floor, and of the block on the box.
     let low = |height: f64| forces.iter().filter(|f| (f[2] - height).abs() < 2e-3).count();
     assert!(low(0.0) > 0 && low(0.04) > 0, "{forces:?}");
-    let none = MarkerRecording { name: "a".into(), times: vec![0.0], places: vec![vec![None]] };
+    let none = MarkerRecording { times: vec![0.0], ..MarkerRecording::default() };
     assert_eq!(recorded_markers(&scene, &drawing, &none).poses[0].len(), 21);
 }

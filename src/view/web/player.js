@@ -433,7 +433,7 @@ const createPlayer = (() => {
     const shaft = vertexArray(gl, turned([[0, 0], [1, 0], [1, 1]]).corners, [3, 3]);
     const head = vertexArray(gl, turned([[0, 0], [1, 0], [0, 1]]).corners, [3, 3]);
     const quad = vertexArray(gl, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), [2]);
-    const string = vertexArray(gl, new Float32Array(6), [3]);
+    const string = vertexArray(gl, new Float32Array(6), [3]), crosses = vertexArray(gl, new Float32Array(6), [3]);
 
     let clip = null, time = 0, playing = false, last = null, colors = null, framed = null, requested = false;
     let paths = [], softs = [], forceScale = 1, spacing = 1, weight = 0, seen = null, pull = null, pulling = null;
@@ -877,6 +877,16 @@ const createPlayer = (() => {
           }));
         for (const points of track.cables ? between(track, time, track.cables) : [])
           line(Array.from({ length: points.length / 3 }, (_, k) => points.slice(3 * k, 3 * k + 3)));
+        // Points that were seen are small crosses, where they were in the frame.
+        const points = track.points ? track.points[frameAt(track, time)] : [], ends = [], arm = 0.015 * (drawing.size || 1);
+        for (let k = 0; k < points.length; k += 3)
+          for (let axis = 0; axis < 3; axis++)
+            for (const side of [-arm, arm])
+              ends.push(...points.slice(k, k + 3).map((x, i) => i === axis ? x + side : x));
+        if (!ends.length) continue;
+        refill(gl, crosses, new Float32Array(ends));
+        set(flat, { view: look, pose: IDENTITY, color: colors.recordingEdge });
+        emit(gl.LINES, { array: crosses.array, count: ends.length / 3 });
       }
       if (pull) {
         gl.disable(gl.DEPTH_TEST);
