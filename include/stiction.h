@@ -59,6 +59,8 @@ extern "C" {
 typedef struct stiction_model stiction_model;
 /* What is u and p, and the memory steps are computed in. */
 typedef struct stiction_data stiction_data;
+/* A scene of soft bodies, alone or beside rigid ones. */
+typedef struct stiction_soft stiction_soft;
 
 typedef enum stiction_error {
   STICTION_OK = 0,
@@ -211,6 +213,86 @@ int stiction_integrate(stiction_data *data, const double *x, size_t x_size, cons
 /* dx = to (-) from: the tangent vector that moves `from` to `to`. */
 int stiction_difference(stiction_data *data, const double *from, size_t from_size, const double *to,
                         size_t to_size, double *dx, size_t dx_size);
+
+/* Soft bodies. Their motion is a function of parameters p and, with rigid bodies beside them, of inputs of
+ * these in each step, U:
+ *
+ *   const char *p[] = {"ball/youngs_modulus"};
+ *   stiction_selection selection = {p, 1, NULL, 0};
+ *   stiction_soft *soft;
+ *   stiction_soft_load("ball.toml", &selection, &soft);
+ *   size_t n = 3 * stiction_soft_nodes(soft);
+ *   double *x = malloc(101 * n * sizeof *x);
+ *   stiction_course course = {{x, 101 * n}, {NULL, 0}, {NULL, 0}};
+ *   stiction_soft_rollout(soft, 100, NULL, &course, NULL);
+ *
+ * The nodes of all soft bodies stand one after the other, x y z of each (m). A handle is never changed: any
+ * number of threads may use it. What is said above of buffers and errors holds here too; a buffer that is
+ * {NULL, 0} is not wanted. */
+
+/* The names of p and u; each may be none. */
+typedef struct stiction_selection {
+  const char *const *parameters;
+  size_t parameter_count;
+  const char *const *inputs;
+  size_t input_count;
+} stiction_selection;
+
+/* A motion, or weights of one: at the start and after each step, (steps + 1) times 3 N, 3 N, and nq + nv
+ * numbers; weights of rigid bodies are of tangent vectors, 2 nv numbers. */
+typedef struct stiction_course {
+  stiction_buffer x;     /* places of nodes */
+  stiction_buffer v;     /* velocities of nodes */
+  stiction_buffer rigid; /* states of rigid bodies */
+} stiction_course;
+
+/* p, and U, steps times nu numbers, step by step; {NULL, 0} for what the scene has. */
+typedef struct stiction_numbers {
+  const double *p;
+  size_t p_size;
+  const double *u;
+  size_t u_size;
+} stiction_numbers;
+
+/* Reads a scene of soft bodies (.toml), or the text of one. `selection` may be NULL. *soft is to be freed;
+ * it is not touched on failure. */
+int stiction_soft_load(const char *path, const stiction_selection *selection, stiction_soft **soft);
+int stiction_soft_parse(const char *text, const char *name, const stiction_selection *selection,
+                        stiction_soft **soft);
+
+/* Frees it. NULL is well. */
+void stiction_soft_free(stiction_soft *soft);
+
+/* How many nodes there are, N; how many velocities rigid bodies have, nv; the time step (s). */
+size_t stiction_soft_nodes(const stiction_soft *soft);
+size_t stiction_soft_nv(const stiction_soft *soft);
+double stiction_soft_time_step(const stiction_soft *soft);
+
+/* Names, which stay as long as the handle: states and inputs of rigid bodies, parameters, warnings
+ * (stiction_names). */
+size_t stiction_soft_name_count(const stiction_soft *soft, int kind);
+const char *stiction_soft_name(const stiction_soft *soft, int kind, size_t index);
+
+/* The node of a marker, "ball/top". */
+int stiction_soft_marker(const stiction_soft *soft, const char *name, size_t *node);
+
+/* p of the scene. */
+int stiction_soft_parameters(const stiction_soft *soft, double *p, size_t p_size);
+
+/* The motion, of 10^7 steps at most. `numbers` and `unsolved` (how many steps were not solved) may be NULL. */
+int stiction_soft_rollout(const stiction_soft *soft, size_t steps, const stiction_numbers *numbers,
+                          const stiction_course *course, size_t *unsolved);
+
+/* Where the nodes are after some steps, 3 N numbers, and how that changes with p, 3 N x np, by forward
+ * sensitivities. Here and below, a step that is not solved, or that has no derivative, is
+ * STICTION_ERROR_UNDEFINED. */
+int stiction_soft_jacobian(const stiction_soft *soft, size_t steps, const stiction_numbers *numbers,
+                           stiction_buffer x, stiction_buffer c);
+
+/* The gradient of a weighed motion in p, and in U if that is given, by one adjoint sweep. What is {NULL, 0} is
+ * not weighed; not all may be. */
+int stiction_soft_vjp(const stiction_soft *soft, size_t steps, const stiction_numbers *numbers,
+                      const stiction_course *weights, stiction_buffer p_bar, stiction_buffer u_bar);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,8 @@
 //! | `residuals` | all of them, in the order of steps and objectives |
 //! | `failure` | why a stage of the continuation did not begin; `null` if all did |
 //! | `unsolved_steps` | steps that were not solved at the variables found |
+//! | `best_start` | which start led to what is said here, from 1 on |
+//! | `starts` | a list: `start`, `x`, `cost`, `outcome`, `unsolved_steps`, `failure` of the search from each |
 //! | `stages` | a list: `values` (of the continuation), `cost`, `iterations`, `simulations`, `outcome`, `x` |
 
 use std::path::{Path, PathBuf};
@@ -23,7 +25,10 @@ use super::output::{self, ResultArguments, json_head, json_text, number, print};
 use super::{interrupt, scene_options, simulate_soft, whole_files};
 use crate::Error;
 use crate::identify;
-use crate::optimize::{Landscape, Optimum, Task, TaskScene, TaskVariable, landscape, optimize};
+use crate::optimize::{
+    Landscape, Optimum, StartEnd, StartsOptimum, Task, TaskScene, TaskVariable, landscape,
+    optimize_from_starts,
+};
 
 /// Search for starts, parameters or motor signals that bring bodies where they are wanted
 ///
@@ -89,24 +94,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome, Error> {
     interrupt::catch();
     let quiet = arguments.result.json;
-    let mut told = usize::MAX;
-    let found = optimize(task, &mut |stage, iteration, cost, _| {
-        if !quiet {
-            if told != stage && !task.continuation.is_empty() {
-                output::say(&format!("stage {}", stage + 1));
+    let StartsOptimum { starts: ends, best } =
+        optimize_from_starts(task, threads, &|start, stage, iteration, cost| {
+            if !quiet {
+                let start = match task.starts {
+                    0 | 1 => String::new(),
+                    _ => format!("start {:>2}   ", start + 1),
+                };
+                let stage = match task.continuation[..] {
+                    [] => String::new(),
+                    _ => format!("stage {}   ", stage + 1),
+                };
+                output::say(&format!("{start}{stage}iteration {iteration:>4}   cost {cost:.6e}"));
             }
-            output::say(&format!("iteration {iteration:>4}   cost {cost:.6e}"));
-        }
-        told = stage;
-        !interrupt::interrupted()
-    })?;
-    let mut object = json_head("optimize", 0, threads);
+            !interrupt::interrupted()
+        });
+    let mut object = json_head("optimize", task.seed, threads);
+    let starts: Vec<Value> =
+        task.starts().iter().zip(&ends).map(|(x, end)| start_json(x, end)).collect();
+    let told: Vec<String> = ends.iter().map(told_start).collect();
+    let Some((best, found)) = best else {
+        // The first says why.
+        let message = "has no start";
+        let first = ends.into_iter().find_map(Result::err);
+        return Err(first.unwrap_or_else(|| Error::undefined(&task.name, message)));
+    };
     add_optimum(&mut object, task, &found);
+    object.insert("best_start".into(), (best + 1).into());
+    object.insert("starts".into(), starts.into());
     let text = json_text(object);
     arguments.result.write(&text)?;
     if quiet {
         print(&text);
     } else {
+        for (start, told) in told.iter().enumerate().filter(|_| told.len() > 1) {
+            let mark = if start == best { "   the best" } else { "" };
+            print(&format!("start {:>2}   {told}{mark}", start + 1));
+        }
         report(task, &found);
     }
     if let (Some(file), Some(scene)) = (&arguments.motion, found.task.soft_scene(&found.x)) {
@@ -131,6 +155,33 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
     let converged = found.outcome == identify::Outcome::Converged;
     let whole = found.evaluated.unsolved == 0 && found.failure.is_none();
     Ok(if converged && whole { Outcome::Done } else { Outcome::Failed })
+}
+
+/// How the search from a start ended.
+fn told_start(end: &Result<StartEnd, Error>) -> String {
+    let end = match end {
+        Ok(end) => end,
+        Err(error) => return error.to_string(),
+    };
+    let unsolved = match end.unsolved {
+        0 => String::new(),
+        steps => format!(", {steps} steps not solved"),
+    };
+    format!("{:<15}   cost {:.6e}{unsolved}", end.outcome.name(), end.cost)
+}
+
+fn start_json(start: &[f64], end: &Result<StartEnd, Error>) -> Value {
+    match end {
+        Ok(end) => json!({
+            "start": start,
+            "x": end.x,
+            "cost": number(end.cost),
+            "outcome": end.outcome.name(),
+            "unsolved_steps": end.unsolved,
+            "failure": end.failure.as_ref().map(ToString::to_string),
+        }),
+        Err(error) => json!({ "start": start, "failure": error.to_string() }),
+    }
 }
 
 /// The inputs found, a row a step.

@@ -119,6 +119,13 @@ impl Newton {
             scale = momentum.scale(u, &self.x);
             // Rounding leaves no smaller one: what still falls, falls by chance.
             if size > 0.5 * before && self::relative(size, scale) <= self.settings.accepted {
+                if size > before {
+                    // The step before is left there.
+                    std::mem::swap(u, &mut self.trial);
+                    std::mem::swap(&mut self.x, &mut self.trial_x);
+                    momentum.residual(u, &self.x, &mut self.residual);
+                    size = before;
+                }
                 break Status::Solved;
             }
         };

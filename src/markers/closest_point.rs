@@ -172,3 +172,15 @@ impl PointDistance for Facet {
         (point - self.place(&self.weights(&point))).norm_squared()
     }
 }
+
+/// The signed distance (m) of a point from a closed surface of triangles, counterclockwise from outside, and the direction in which
+/// that grows.
+pub fn signed_distance(
+    vertices: &[[f64; 3]],
+    triangles: &[[usize; 3]],
+    point: [f64; 3],
+) -> Option<(f64, [f64; 3])> {
+    let surface = Surface::new(triangles.to_vec(), vertices.len());
+    let found = surface.at(vertices)?.closest(&point.into())?;
+    Some((found.distance, found.outward.into()))
+}

@@ -77,7 +77,7 @@ pub fn fit_markers(
         // Of the flight, if it is told when that ends.
         let flight = experiment.stages.first().map(|&end| recording.until(end));
         let first = flight.as_ref().unwrap_or(recording);
-        starts.push(rigid_start(body, first).ok_or_else(|| {
+        starts.push(rigid_start(body, first, experiment.scene.time_step).ok_or_else(|| {
             let message = "its first frames do not tell how the body starts: three markers, not on a line, in two frames, or six points of its surface";
             Error::input(&recording.name, None, "", message)
         })?);

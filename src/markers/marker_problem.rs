@@ -129,7 +129,9 @@ impl<'a> MarkerProblem<'a> {
         let body = &scene.bodies[0];
         let nodes: Vec<usize> = body.markers.iter().map(|marker| marker.node).collect();
         let markers = nodes.len();
-        let nodes = [nodes, body.surface.clone()].concat();
+        let sees_points = recording.clouds.iter().any(|cloud| !cloud.is_empty());
+        let surface: &[usize] = if sees_points { &body.surface } else { &[] };
+        let nodes = [&nodes, surface].concat();
         let mut tangents = SoftTangents::new(&scene, &parameters);
         let (mut part, dt) = (Part::default(), scene.time_step);
         let (mut step, mut before) = (0, Snapshot::default());

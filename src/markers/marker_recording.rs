@@ -13,7 +13,7 @@ pub struct MarkerRecording {
     pub name: String,
     /// s, increasing.
     pub times: Vec<f64>,
-    /// In each frame each marker of the body, in its order (m); none where it was not seen.
+    /// In each frame each marker of the body, in its order (m), none where it was not seen; or nothing, where points were.
     pub places: Vec<Vec<Option<[f64; 3]>>>,
     /// In each frame points of the surface of which nothing is known but where they were seen (m).
     pub clouds: Vec<Vec<[f64; 3]>>,
@@ -46,11 +46,7 @@ impl MarkerRecording {
                     .into()
             };
             let names: Vec<String> = columns.get(&marker.name).cloned().unwrap_or_else(usual);
-            markers.push([
-                table.column(&names[0])?,
-                table.column(&names[1])?,
-                table.column(&names[2])?,
-            ]);
+            markers.push(table.columns(&marker.name, &names)?);
         }
         let mut recording = MarkerRecording { name: file.to_string(), ..Self::default() };
         while let Some(now) = table.next_time()? {
@@ -86,11 +82,8 @@ impl MarkerRecording {
     ) -> Result<MarkerRecording, Error> {
         let mut table = MarkerTable::new(text, file, time_column(columns))?;
         let (key, usual) = POINTS;
-        let own = columns.get(key);
-        let mut axes = [0; 3];
-        for (k, (axis, usual)) in axes.iter_mut().zip(usual).enumerate() {
-            *axis = table.column(own.map_or(usual, |names| &names[k]))?;
-        }
+        let usual = usual.map(str::to_string);
+        let axes = table.columns(key, columns.get(key).map_or(&usual[..], Vec::as_slice))?;
         let inside = |point: &[f64; 3]| {
             let within = |[low, high]: Region| {
                 point.iter().zip(low).zip(high).all(|((x, low), high)| (low..=high).contains(x))
@@ -126,7 +119,7 @@ impl MarkerRecording {
 
     /// From the first frame to a time after it (s), that included.
     pub fn until(&self, duration: f64) -> MarkerRecording {
-        let last = self.times[0] + duration;
+        let last = self.times.first().map_or(0.0, |first| first + duration);
         let count = self.times.iter().filter(|&&time| time <= last + 1e-9).count();
         MarkerRecording {
             name: self.name.clone(),
@@ -144,5 +137,5 @@ impl MarkerRecording {
 }
 
 fn time_column(columns: &HashMap<String, Vec<String>>) -> Option<&str> {
-    columns.get("t").map(|names| names[0].as_str())
+    columns.get("t").and_then(|names| names.first()).map(String::as_str)
 }

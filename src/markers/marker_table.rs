@@ -7,6 +7,9 @@ use crate::Error;
 /// The column of times, if no other is named.
 const TIME: &str = "t";
 
+/// No time (s) or place (m) is farther.
+const FAR: f64 = 1e12;
+
 /// A CSV file that is read row by row.
 pub(super) struct MarkerTable<'a> {
     file: &'a str,
@@ -44,6 +47,15 @@ impl<'a> MarkerTable<'a> {
         }
     }
 
+    /// Where the columns of a place are.
+    pub fn columns(&self, what: &str, names: &[String]) -> Result<[usize; 3], Error> {
+        let [x, y, z] = names else {
+            let message = "must be the names of three columns, of x, y and z";
+            return Err(Error::input(self.file, None, what, message));
+        };
+        Ok([self.column(x)?, self.column(y)?, self.column(z)?])
+    }
+
     /// The time of the next row (s); nothing after the last.
     pub fn next_time(&mut self) -> Result<Option<f64>, Error> {
         let read = self.reader.read_record(&mut self.record);
@@ -72,7 +84,11 @@ impl<'a> MarkerTable<'a> {
             "" => Ok(None),
             text if text.eq_ignore_ascii_case("nan") => Ok(None),
             text => match text.parse::<f64>() {
-                Ok(number) if number.is_finite() => Ok(Some(number)),
+                Ok(number) if number.abs() <= FAR => Ok(Some(number)),
+                Ok(number) if number.is_finite() => {
+                    let message = format!("must be at most {FAR}, found {number}: in m and s?");
+                    Err(self.wrong(column, message))
+                }
                 _ => Err(self.wrong(column, format!("must be a finite number, found {text:?}"))),
             },
         }

@@ -14,6 +14,8 @@ mod marker_table;
 mod rigid_fit;
 mod surface_tracker;
 
+#[doc(hidden)]
+pub use closest_point::signed_distance;
 pub use marker_experiment::{MarkerExperiment, MarkerParameter};
 pub use marker_fit::{FittedNumber, MarkerFit, fit_markers};
 pub use marker_recording::{MarkerRecording, Region};

@@ -11,10 +11,16 @@ const FRAMES: usize = 12;
 
 /// The start that the first frames tell of; none where no frame shows three markers apart, or enough of the surface, or fewer than
 /// two do.
-pub(super) fn rigid_start(body: &SoftBody, recording: &MarkerRecording) -> Option<SoftStart> {
+pub(super) fn rigid_start(
+    body: &SoftBody,
+    recording: &MarkerRecording,
+    time_step: f64,
+) -> Option<SoftStart> {
+    // The centre of mass is what flies along a parabola.
+    let centre = Vector3::from(body.mean(&body.mesh.nodes));
     let rest: Vec<Vector3<f64>> =
-        body.markers.iter().map(|marker| body.mesh.nodes[marker.node].into()).collect();
-    let mut tracker = SurfaceTracker::new(body);
+        body.markers.iter().map(|own| Vector3::from(body.mesh.nodes[own.node]) - centre).collect();
+    let mut tracker = SurfaceTracker::new(body, time_step);
     let poses: Vec<(f64, UnitQuaternion<f64>, Vector3<f64>)> = (recording.times.iter().enumerate())
         .filter_map(|(frame, time)| {
             let time = time - recording.times[0];
@@ -52,6 +58,8 @@ pub(super) fn rigid_start(body: &SoftBody, recording: &MarkerRecording) -> Optio
     let [offset, spin] = line(&|i| turns[i])?;
     let turn = UnitQuaternion::from_scaled_axis(offset) * turn;
     let spin = turn.inverse() * spin;
+    // Of the origin of the mesh.
+    let (place, velocity) = (place - turn * centre, velocity - turn * spin.cross(&centre));
     let numbers = place.iter().chain(&velocity).chain(&spin).all(|x| x.is_finite());
     numbers.then(|| SoftStart {
         position: place.into(),

@@ -1,6 +1,6 @@
 //! Where a rigid surface is, from frame to frame, by points seen of it.
 
-use nalgebra::{Matrix6, UnitQuaternion, Vector3, Vector6};
+use nalgebra::{Matrix6, Quaternion, UnitQuaternion, Vector3, Vector6};
 
 use super::closest_point::{PlacedSurface, Surface};
 use crate::soft::{SoftBody, SoftStart};
@@ -16,26 +16,39 @@ const SETTLED: f64 = 1e-7;
 /// What the first trial adds to the diagonal of what is solved, and what each adds at least: turns of a ball are not told.
 const DAMPING: [f64; 2] = [1e-2, 1e-6];
 
-/// A turn and a place.
+/// A turn, and the place of the centre of mass.
 type Pose = (UnitQuaternion<f64>, Vector3<f64>);
 
 /// Follows a surface from where its body starts in the scene.
 pub(super) struct SurfaceTracker {
     surface: Surface,
-    /// At rest.
+    /// At rest, from the centre of mass.
     vertices: Vec<[f64; 3]>,
-    start: SoftStart,
+    /// As the scene starts it.
+    turn: UnitQuaternion<f64>,
+    velocity: Vector3<f64>,
+    spin: Vector3<f64>,
+    /// Frames closer than a step (s) tell no motion.
+    time_step: f64,
     gravity: Vector3<f64>,
     /// The poses so far, and when (s).
     seen: Vec<(f64, Pose)>,
 }
 
 impl SurfaceTracker {
-    pub fn new(body: &SoftBody) -> Self {
+    pub fn new(body: &SoftBody, time_step: f64) -> Self {
+        let centre = Vector3::from(body.mean(&body.mesh.nodes));
+        let vertex = |&node: &usize| (Vector3::from(body.mesh.nodes[node]) - centre).into();
+        let SoftStart { orientation: [w, x, y, z], velocity, angular_velocity, .. } = body.start;
+        let turn = UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z));
+        let spin = Vector3::from(angular_velocity);
         SurfaceTracker {
             surface: Surface::of(body),
-            vertices: body.surface.iter().map(|&node| body.mesh.nodes[node]).collect(),
-            start: body.start,
+            vertices: body.surface.iter().map(vertex).collect(),
+            turn,
+            velocity: Vector3::from(velocity) + turn * spin.cross(&centre),
+            spin,
+            time_step,
             gravity: body.parameters.gravity.into(),
             seen: Vec::new(),
         }
@@ -71,30 +84,26 @@ impl SurfaceTracker {
                 break;
             }
         }
+        if self.seen.last().is_some_and(|(last, _)| time - last < self.time_step) {
+            self.seen.pop();
+        }
         self.seen.push((time, pose));
         Some(pose)
     }
 
     /// Where it goes to by itself: at first as the scene has it turn and fly.
     fn expected(&self, time: f64, points: &[Vector3<f64>]) -> Pose {
-        let turn = UnitQuaternion::new_normalize(nalgebra::Quaternion::new(
-            self.start.orientation[0],
-            self.start.orientation[1],
-            self.start.orientation[2],
-            self.start.orientation[3],
-        ));
         match self.seen[..] {
             [] => {
-                let mean = |sum: Vector3<f64>, count: usize| sum / count as f64;
-                let own = self.vertices.iter().map(|&x| Vector3::from(x)).sum();
-                let seen = mean(points.iter().sum(), points.len());
-                (turn, seen - turn * mean(own, self.vertices.len()))
+                let own: Vector3<f64> = self.vertices.iter().map(|&x| Vector3::from(x)).sum();
+                let seen: Vector3<f64> = points.iter().sum();
+                let [own, seen] = [own / self.vertices.len() as f64, seen / points.len() as f64];
+                (self.turn, seen - self.turn * own)
             }
             [(first, (turn, place))] => {
                 let dt = time - first;
-                let spin = Vector3::from(self.start.angular_velocity) * dt;
-                let way = Vector3::from(self.start.velocity) * dt + self.gravity * (0.5 * dt * dt);
-                (turn * UnitQuaternion::from_scaled_axis(spin), place + way)
+                let way = self.velocity * dt + self.gravity * (0.5 * dt * dt);
+                (turn * UnitQuaternion::from_scaled_axis(self.spin * dt), place + way)
             }
             [.., (before, (turn, place)), (last, (new, there))] => {
                 let (dt, gone) = (time - last, last - before);

@@ -2,7 +2,7 @@
 //!
 //! A [`Task`] names a scene, of rigid or of soft bodies, variables with bounds, and objectives, each of which is a sum of
 //! squares. [`optimize`] makes their sum small: by Gauss-Newton on forward sensitivities, whole steps first and Levenberg-Marquardt's
-//! after them, or by L-BFGS-B or Adam on reverse-mode gradients, perhaps by continuation, on softer contact first. [`landscape`] evaluates a task over two
+//! after them, or by L-BFGS-B or Adam on reverse-mode gradients, perhaps by continuation, on softer contact first, from one start or ([`optimize_from_starts`]) several. [`landscape`] evaluates a task over two
 //! of its variables.
 
 mod evaluated;
@@ -11,6 +11,7 @@ mod objective;
 mod optimum;
 mod rigid_task;
 mod soft_task;
+mod starts;
 mod task;
 mod task_evaluation;
 mod task_file;
@@ -19,4 +20,5 @@ pub use evaluated::Evaluated;
 pub use landscape::{Landscape, landscape};
 pub use objective::{BodyPoint, Goal, Objective, Period};
 pub use optimum::{Optimum, TaskStage, WatchTask, optimize};
+pub use starts::{StartEnd, StartsOptimum, WatchStarts, optimize_from_starts};
 pub use task::{Task, TaskScene, TaskVariable};

@@ -26,6 +26,10 @@ pub struct Task {
     pub accuracy: f64,
     /// Values that a parameter has in one stage after the other; each starts where the one before ended.
     pub continuation: Vec<(String, Vec<f64>)>,
+    /// From how many points it is searched for: the first is where variables begin.
+    pub starts: usize,
+    /// What the others are drawn by.
+    pub seed: u64,
 }
 
 /// A scene of either sort.

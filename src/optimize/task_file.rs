@@ -16,6 +16,8 @@ use crate::table::{self, Table};
 const ITERATIONS: usize = 100;
 /// Steps of a task at most.
 const MOST_STEPS: usize = 10_000_000;
+/// Starts of a search at most.
+const MOST_STARTS: usize = 10_000;
 /// Knots of an input at most.
 const MOST_KNOTS: usize = 10_000;
 /// A scale where a variable begins at zero, in its unit.
@@ -53,6 +55,8 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
         "variable",
         "objective",
         "continuation",
+        "starts",
+        "seed",
     ])?;
     let file = root.required("scene", root.string("scene")?)?;
     let path = root.directory().join(file);
@@ -91,6 +95,8 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
     let iterations = root.count("iterations", 1_000_000)?.unwrap_or(ITERATIONS);
     let accuracy = root.number("accuracy")?.unwrap_or(0.0);
     root.demand("accuracy", accuracy >= 0.0, "must not be negative", accuracy, "m")?;
+    let starts = root.count("starts", MOST_STARTS)?.unwrap_or(1);
+    let seed = root.count_from("seed", 0, usize::MAX)?.unwrap_or(0) as u64;
     let variables = read_variables(root, &scene, steps)?;
     let times = Times { time_step, steps };
     let mut objectives = Vec::new();
@@ -125,6 +131,8 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
         iterations,
         accuracy,
         continuation,
+        starts,
+        seed,
     };
     for (name, values) in &task.continuation {
         for &value in values {

@@ -13,12 +13,8 @@ use super::exceptions::{Error, UnsolvedWarning};
 use super::numpy_arrays::{Argument, output};
 use super::reduced::{Reduced, reduced};
 use super::scene_source::{Parts, Request, Source};
-use crate::Error as InputError;
-use crate::model::Model;
-use crate::soft::{
-    InputSchedule, SoftNumber, SoftParameter, SoftRecord, SoftRollout, SoftScene as Description,
-    SoftTangents,
-};
+use crate::soft::{SoftRollout, SoftScene as Description};
+use crate::transition::{CourseWeights, SoftMotion};
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 
@@ -28,10 +24,7 @@ type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 /// The N nodes of all soft bodies stand one after the other: see `nodes`. Lengths in m, all else in SI units too.
 #[pyclass(frozen, module = "stiction")]
 pub struct SoftScene {
-    scene: Arc<Description>,
-    parameters: Vec<(String, SoftParameter)>,
-    /// The inputs that u is of.
-    inputs: Vec<(String, usize)>,
+    motion: SoftMotion,
     source: Arc<Source>,
 }
 
@@ -83,71 +76,42 @@ impl SoftScene {
         names: Vec<String>,
         inputs: Vec<String>,
     ) -> PyResult<SoftScene> {
-        let known = scene.rigid.as_deref().map(|scene| scene.model.input_names());
-        let known = known.unwrap_or_default();
-        let input = |own: String| {
-            let place = known.iter().position(|name| *name == own).ok_or_else(|| {
-                InputError::unknown_name(source.name(), &own, "is no input", (&own, &known))
-            })?;
-            Ok((own, place))
-        };
-        let inputs = inputs.into_iter().map(input).collect::<PyResult<Vec<_>>>()?;
-        let mut parameters = Vec::new();
-        for own in names {
-            let parameter = scene.parameter(&own).ok_or_else(|| {
-                let all: Vec<String> = scene.parameters().into_iter().map(|(own, _)| own).collect();
-                InputError::unknown_name(source.name(), &own, "is no parameter", (&own, &all))
-            })?;
-            parameters.push((own, parameter));
-        }
-        Ok(SoftScene { scene, parameters, inputs, source })
+        let motion = SoftMotion::new(source.name(), scene, &names, &inputs)?;
+        Ok(SoftScene { motion, source })
     }
 
-    fn node_count(&self) -> usize {
-        self.scene.bodies.iter().map(|body| body.position.len()).sum()
+    /// p, if it is given.
+    fn given_p(&self, p: Option<Given>) -> PyResult<Option<Argument>> {
+        p.map(|given| Argument::new("p", given, &[self.motion.values().len()])).transpose()
     }
 
-    /// The scene with values of p, and of u in each of some steps; what is not given is that of the scene.
-    fn with(&self, p: Option<Given>, inputs: Option<Given>, steps: usize) -> PyResult<Description> {
-        let mut scene = Description::clone(&self.scene);
-        if let Some(p) = p {
-            let p = Argument::new("p", p, &[self.parameters.len()])?;
-            let values = p.only()?;
-            for ((_, parameter), value) in self.parameters.iter().zip(values) {
-                scene.set(*parameter, *value);
-            }
-            scene.check().map_err(Error::new_err)?;
-        }
-        if let Some(inputs) = inputs {
-            let width = self.inputs.len();
-            let inputs = Argument::new("U", inputs, &[steps, width])?;
-            let values = inputs.only()?;
-            if let Some(k) = values.iter().position(|x| !x.is_finite()) {
-                let (step, name) = (k / width, &self.inputs[k % width].0);
-                return Err(Error::new_err(format!("U: {name} is not finite in step {step}")));
-            }
-            let times: Vec<f64> = (0..steps).map(|step| scene.span(step)[0]).collect();
-            for (j, &(_, input)) in self.inputs.iter().enumerate() {
-                let values = values.iter().skip(j).step_by(width).copied().collect();
-                scene.schedules.push(InputSchedule { input, times: times.clone(), values });
-            }
-        }
-        Ok(scene)
+    /// U, if it is given.
+    fn given_inputs(&self, inputs: Option<Given>, steps: usize) -> PyResult<Option<Argument>> {
+        let width = self.motion.input_names().len();
+        inputs.map(|given| Argument::new("U", given, &[steps, width])).transpose()
     }
 
-    /// How many velocities the rigid bodies have.
-    fn velocities(&self) -> usize {
-        self.scene.rigid.as_deref().map_or(0, |scene| scene.model.nv())
+    /// Series of what `add` adds at the start and after each step, and how many these are.
+    fn followed<const K: usize>(
+        &self,
+        py: Python,
+        (steps, p, inputs): (Given, Option<Given>, Option<Given>),
+        add: fn(&SoftRollout, &mut [Vec<f64>; K]),
+    ) -> PyResult<([Vec<f64>; K], usize)> {
+        let steps = steps_of(steps)?;
+        let (p, inputs) = (self.given_p(p)?, self.given_inputs(inputs, steps)?);
+        let (p, inputs) = (only(&p)?, only(&inputs)?);
+        let mut series = [const { Vec::new() }; K];
+        let unsolved =
+            py.detach(|| self.motion.follow(steps, p, inputs, &mut |at| add(at, &mut series)))?;
+        warn(py, unsolved, steps)?;
+        Ok((series, steps + 1))
     }
+}
 
-    /// The first node of each body.
-    fn firsts(&self) -> Vec<usize> {
-        self.nodes().iter().map(|(_, first, _)| *first).collect()
-    }
-
-    fn numbers(&self) -> Vec<SoftParameter> {
-        self.parameters.iter().map(|(_, parameter)| *parameter).collect()
-    }
+/// The numbers of an argument, if it is given.
+fn only(given: &Option<Argument>) -> PyResult<Option<&[f64]>> {
+    given.as_ref().map(Argument::only).transpose()
 }
 
 fn steps_of(given: Given) -> PyResult<usize> {
@@ -165,106 +129,79 @@ fn warn(py: Python, unsolved: usize, steps: usize) -> PyResult<()> {
     PyErr::warn(py, &category, &message, 1)
 }
 
-fn unsolved(record: &SoftRecord) -> usize {
-    record.reports.iter().filter(|report| report.unsolved > 0).count()
-}
-
-/// The nodes of all bodies, one after the other.
-fn all_nodes<'a>(parts: impl Iterator<Item = &'a [[f64; 3]]>) -> Vec<f64> {
-    parts.flat_map(|part| part.as_flattened().iter().copied()).collect()
-}
-
-/// The places of all nodes over a motion.
-fn all_places(record: &SoftRecord) -> Vec<f64> {
-    all_nodes(record.states.iter().flatten().map(|state| &state.position[..]))
-}
-
 #[pymethods]
 impl SoftScene {
     /// Time step, s.
     #[getter]
     fn dt(&self) -> f64 {
-        self.scene.time_step
+        self.motion.scene().time_step
     }
 
     /// Of each body its name, its first node and how many it has.
     #[getter]
     fn nodes(&self) -> Vec<(String, usize, usize)> {
-        let mut first = 0;
-        let each = self.scene.bodies.iter().map(|body| {
-            let count = body.position.len();
-            first += count;
-            (body.name.clone(), first - count, count)
-        });
-        each.collect()
+        self.motion.bodies()
     }
 
     /// The node of each marker, by "body/marker".
     #[getter]
     fn markers(&self) -> Vec<(String, usize)> {
-        let nodes = self.nodes();
-        let bodies = self.scene.bodies.iter().zip(&nodes);
-        let each = bodies.flat_map(|(body, (name, first, _))| {
-            body.markers.iter().map(move |own| (format!("{name}/{}", own.name), first + own.node))
-        });
-        each.collect()
+        self.motion.markers()
     }
 
     /// The mass of each node (N), kg: its share of its body's.
     #[getter]
     fn mass<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
-        let each = self.scene.bodies.iter().flat_map(|body| {
+        let each = self.motion.scene().bodies.iter().flat_map(|body| {
             let volumes = body.elements.unit_weight().iter();
             volumes.map(|volume| body.parameters.density * volume)
         });
-        output(py, &[], &[self.node_count()], each.collect())
+        output(py, &[], &[self.motion.nodes()], each.collect())
     }
 
     /// The area of the surface that each node stands for (N), m².
     #[getter]
     fn area<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
-        let mut areas = Vec::with_capacity(self.node_count());
-        for body in &self.scene.bodies {
+        let mut areas = Vec::with_capacity(self.motion.nodes());
+        for body in &self.motion.scene().bodies {
             let first = areas.len();
             areas.resize(first + body.position.len(), 0.0);
             for (&node, area) in body.surface.iter().zip(&body.areas) {
                 areas[first + node] = *area;
             }
         }
-        output(py, &[], &[self.node_count()], areas)
+        output(py, &[], &[self.motion.nodes()], areas)
     }
 
     /// The names of p.
     #[getter]
     fn parameter_names(&self) -> Vec<String> {
-        self.parameters.iter().map(|(name, _)| name.clone()).collect()
+        self.motion.parameter_names()
     }
 
     /// All names that p may have.
     #[getter]
     fn all_parameter_names(&self) -> Vec<String> {
-        self.scene.parameters().into_iter().map(|(name, _)| name).collect()
+        self.motion.all_parameter_names()
     }
 
     /// The values of p in the scene.
     #[getter]
     fn p0<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
-        let values = self.numbers().into_iter().map(|own| self.scene.value(own)).collect();
-        output(py, &[], &[self.parameters.len()], values)
+        let values = self.motion.values();
+        output(py, &[], &[values.len()], values)
     }
 
     /// The names of u, in each step.
     #[getter]
     fn input_names(&self) -> Vec<String> {
-        self.inputs.iter().map(|(name, _)| name.clone()).collect()
+        self.motion.input_names()
     }
 
     /// The names of the state of the rigid bodies: configuration, then velocities. None without rigid bodies.
     #[getter]
     fn state_names(&self) -> Vec<String> {
-        let model = self.scene.rigid.as_deref().map(|scene| &scene.model);
-        let both = |model: &Model| [model.configuration_names(), model.velocity_names()].concat();
-        model.map(both).unwrap_or_default()
+        self.motion.state_names()
     }
 
     /// The motion: places and velocities of all nodes at the start and after each step, (steps + 1, N, 3) each. U: (steps, nu).
@@ -277,15 +214,13 @@ impl SoftScene {
         p: Option<Given>,
         U: Option<Given>,
     ) -> PyResult<(Array<'py>, Array<'py>)> {
-        let steps = steps_of(steps)?;
-        let scene = self.with(p, U, steps)?;
-        let (unsolved, x, v) = py.detach(|| {
-            let record = scene.record(steps);
-            let v = record.states.iter().flatten().map(|state| &state.velocity[..]);
-            (unsolved(&record), all_places(&record), all_nodes(v))
-        });
-        warn(py, unsolved, steps)?;
-        let shape = [steps + 1, self.node_count(), 3];
+        let ([x, v], frames) = self.followed(py, (steps, p, U), |at, [x, v]| {
+            for state in at.states() {
+                x.extend_from_slice(state.position.as_flattened());
+                v.extend_from_slice(state.velocity.as_flattened());
+            }
+        })?;
+        let shape = [frames, self.motion.nodes(), 3];
         Ok((output(py, &[], &shape, x)?, output(py, &[], &shape, v)?))
     }
 
@@ -299,23 +234,11 @@ impl SoftScene {
         p: Option<Given>,
         U: Option<Given>,
     ) -> PyResult<Array<'py>> {
-        let steps = steps_of(steps)?;
-        let scene = self.with(p, U, steps)?;
-        let (missed, x) = py.detach(|| {
-            let mut rollout = SoftRollout::new(&scene);
-            let (mut missed, mut x) = (0, Vec::new());
-            for step in 0..=steps {
-                if step > 0 {
-                    missed += usize::from(rollout.step().unsolved > 0);
-                }
-                let state = rollout.rigid_state();
-                x.extend(state.into_iter().flat_map(|state| state.q.iter().chain(&state.v)));
-            }
-            (missed, x)
-        });
-        warn(py, missed, steps)?;
-        let width = x.len() / (steps + 1);
-        output(py, &[], &[steps + 1, width], x)
+        let ([states], frames) = self.followed(py, (steps, p, U), |at, [states]| {
+            let own = at.rigid_state().into_iter();
+            states.extend(own.flat_map(|state| state.q.iter().chain(&state.v)));
+        })?;
+        output(py, &[], &[frames, states.len() / frames], states)
     }
 
     /// Where the nodes are after some steps, (N, 3), and how that changes with p, (N, 3, np), by forward sensitivities.
@@ -326,30 +249,10 @@ impl SoftScene {
         steps: Given,
         p: Option<Given>,
     ) -> PyResult<(Array<'py>, Array<'py>)> {
-        let steps = steps_of(steps)?;
-        let scene = self.with(p, None, steps)?;
-        let (numbers, nodes) = (self.numbers(), self.node_count());
-        let firsts = self.firsts();
-        let found = py.detach(|| {
-            let mut tangents = SoftTangents::new(&scene, &numbers);
-            for _ in 0..steps {
-                tangents.step()?;
-            }
-            let x = all_nodes(tangents.rollout.states().iter().map(|state| &state.position[..]));
-            let width = numbers.len();
-            let mut slopes = vec![0.0; 3 * nodes * width];
-            let of = |body| tangents.columns(body).enumerate().map(move |own| (body, own));
-            for (body, (column, own)) in (0..scene.bodies.len()).flat_map(of) {
-                let (Some((moved, _)), first) = (own, 3 * firsts[body]) else { continue };
-                for (k, slope) in moved.as_flattened().iter().enumerate() {
-                    slopes[(first + k) * width + column] = *slope;
-                }
-            }
-            Ok((x, slopes))
-        });
-        let (x, slopes) =
-            found.map_err(|error: crate::soft::NoDerivative| Error::new_err(error.to_string()))?;
-        let width = self.parameters.len();
+        let (steps, p) = (steps_of(steps)?, self.given_p(p)?);
+        let p = only(&p)?;
+        let (x, slopes) = py.detach(|| self.motion.jacobian(steps, p, None))?;
+        let (nodes, width) = (self.motion.nodes(), self.motion.values().len());
         Ok((output(py, &[], &[nodes, 3], x)?, output(py, &[], &[nodes, 3, width], slopes)?))
     }
 
@@ -366,52 +269,28 @@ impl SoftScene {
         U: Option<Given>,
         rigid_bar: Option<Given>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let nodes = self.node_count();
+        let nodes = self.motion.nodes();
         let weights = Argument::series("x_bar", x_bar, &[nodes, 3])?;
-        let weights = weights.only()?;
-        let steps = (weights.len() / (3 * nodes)).saturating_sub(1);
+        let x = weights.only()?;
+        let steps = (x.len() / (3 * nodes)).saturating_sub(1);
         if steps == 0 {
             return Err(Error::new_err("x_bar: must be of a start and a step at least"));
         }
         let changes = U.is_some();
-        let first = self.scene.schedules.len();
-        let (scene, mut numbers) = (self.with(p, U, steps)?, self.numbers());
-        if changes {
-            let body = scene.bodies.len();
-            let of = |step| {
-                let number = move |j| SoftNumber::Scheduled(first + j, step);
-                (0..self.inputs.len()).map(move |j| SoftParameter { body, number: number(j) })
-            };
-            numbers.extend((0..steps).flat_map(of));
-        }
-        let width = 2 * self.velocities();
+        let (p, inputs) = (self.given_p(p)?, self.given_inputs(U, steps)?);
+        let (p, inputs) = (only(&p)?, only(&inputs)?);
+        let width = 2 * self.motion.nv();
         let rigid_bar = rigid_bar
             .map(|given| Argument::new("rigid_bar", given, &[steps + 1, width]))
             .transpose()?;
-        let rigid_bar = rigid_bar.as_ref().map_or(Ok(&[][..]), Argument::only)?;
-        let firsts = self.firsts();
-        let (missed, x, gradient) = py.detach(|| {
-            let record = scene.record(steps);
-            let x = all_places(&record);
-            let mut weigh = |step: usize, body: usize, x: &mut [[f64; 3]], _: &mut [[f64; 3]]| {
-                let own = &weights[3 * (step * nodes + firsts[body])..];
-                x.as_flattened_mut().iter_mut().zip(own).for_each(|(x, weight)| *x += weight);
-            };
-            let mut weigh_rigid = |step: usize, tangent: &mut [f64]| {
-                let own = rigid_bar.get(step * width..).unwrap_or_default();
-                tangent.iter_mut().zip(own).for_each(|(x, weight)| *x += weight);
-            };
-            let gradient = record.gradient_beside(&numbers, &mut weigh, &mut weigh_rigid);
-            (unsolved(&record), x, gradient)
-        });
-        warn(py, missed, steps)?;
-        let mut gradient = gradient.map_err(|error| Error::new_err(error.to_string()))?;
-        let to_inputs = gradient.split_off(self.parameters.len());
-        let mut found = vec![output(py, &[], &[self.parameters.len()], gradient)?];
+        let weights = CourseWeights { x, v: &[], rigid: only(&rigid_bar)?.unwrap_or_default() };
+        let gradient = py.detach(|| self.motion.vjp(steps, p, inputs, weights))?;
+        warn(py, gradient.unsolved, steps)?;
+        let mut found = vec![output(py, &[], &[gradient.parameters.len()], gradient.parameters)?];
         if changes {
-            found.push(output(py, &[], &[steps, self.inputs.len()], to_inputs)?);
+            found.push(output(py, &[], &[steps, gradient.inputs.len() / steps], gradient.inputs)?);
         }
-        found.push(output(py, &[], &[steps + 1, nodes, 3], x)?);
+        found.push(output(py, &[], &[steps + 1, nodes, 3], gradient.x)?);
         PyTuple::new(py, found)
     }
 

@@ -4,6 +4,7 @@
 mod ambient_derivatives;
 mod limits;
 mod mechanics;
+mod soft_motion;
 
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use crate::linearize::{
 use crate::model::{ParameterRef, Parameters, Scene, domain};
 use crate::simulation::{SolvedStep, StepMemory, StepReport, Workspace, step};
 use crate::state::State;
+
+pub use soft_motion::{CourseWeights, SoftGradient, SoftMotion};
 
 /// x+ = f(x, u; p) of a scene, with its derivatives, and the memory they are computed in.
 ///

@@ -144,7 +144,10 @@ pub fn recorded_markers(
         let time = pace.keep(time);
         track.times.push(rounded(time, pace.decimals));
         track.forces.push(Vec::new());
-        let Some(cloud) = clouds.get(frame).filter(|_| seen_points) else { continue };
+        if !seen_points {
+            continue;
+        }
+        let cloud = clouds.get(frame).map_or(&[][..], Vec::as_slice);
         let kept = cloud.iter().step_by(cloud.len().div_ceil(MOST_POINTS).max(1)).flatten();
         track.points.push(kept.map(|&x| rounded(x, drawing.decimals())).collect());
     }

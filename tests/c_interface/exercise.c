@@ -397,6 +397,124 @@ static void threads(const char *path) {
   stiction_model_free(model);
 }
 
+static const char *const BLOCK =
+    "gravity = [0, 0, 0]\n"
+    "simulation.time_step = 0.01\n"
+    "[[body]]\n"
+    "name = 'box'\n"
+    "mass = 2\n"
+    "shape = { sphere = 0.1 }\n"
+    "position = [5, 0, 0]\n"
+    "[[soft]]\n"
+    "name = 'block'\n"
+    "shape = { box = [0.05, 0.05, 0.05] }\n"
+    "resolution = 0.1\n"
+    "density = 500\n"
+    "youngs_modulus = 1e5\n"
+    "poisson_ratio = 0.3\n"
+    "markers = { top = [0.05, 0.05, 0.05] }\n"
+    "[[contact]]\n"
+    "mu = 0.5\n";
+
+/* A soft block flies, and a force pushes a rigid ball beside it: all is known in closed form. */
+static void soft_bodies(const char *path) {
+  enum { STEPS = 4, RIGID = 13, TANGENT = 12 };
+  const char *const p_names[] = {"block/velocity_x", "block/youngs_modulus"}, *const u_names[] = {"box/fx"};
+  const stiction_selection selection = {p_names, 2, u_names, 1};
+  stiction_soft *soft = NULL;
+  CHECK(stiction_soft_parse(BLOCK, "block.toml", &selection, &soft) == STICTION_OK);
+  const size_t n = 3 * stiction_soft_nodes(soft), rows = (STEPS + 1) * n;
+  CHECK(n >= 24 && stiction_soft_nv(soft) == 6 && stiction_soft_time_step(soft) == 0.01);
+  CHECK(strcmp(stiction_soft_name(soft, STICTION_STATES, 0), "box/px") == 0);
+  CHECK(stiction_soft_name_count(soft, STICTION_STATES) == RIGID);
+  CHECK(stiction_soft_name_count(soft, STICTION_WARNINGS) == 0);
+  CHECK(stiction_soft_name(soft, STICTION_INPUTS, 1000) == NULL && stiction_soft_name(soft, -1, 0) == NULL);
+  size_t top = n;
+  CHECK(stiction_soft_marker(soft, "block/top", &top) == STICTION_OK && top < n / 3);
+  double p[2];
+  CHECK(stiction_soft_parameters(soft, p, 2) == STICTION_OK && p[0] == 0 && p[1] == 1e5);
+
+  double *x = malloc(rows * sizeof *x), *v = malloc(rows * sizeof *v), rigid[(STEPS + 1) * RIGID];
+  double *w = calloc(rows, sizeof *w), *c = malloc(2 * n * sizeof *c);
+  const double given[] = {2, 1e5}, u[STEPS] = {1, 2, 3, 4};
+  const stiction_numbers numbers = {given, 2, u, STEPS};
+  stiction_course course = {{x, rows}, {v, rows}, {rigid, sizeof rigid / sizeof *rigid}};
+  size_t unsolved = 7;
+  CHECK(stiction_soft_rollout(soft, STEPS, &numbers, &course, &unsolved) == STICTION_OK);
+  CHECK(unsolved == 0);
+  const double *end = x + STEPS * n + 3 * top;
+  CHECK(fabs(end[0] - (0.05 + 2 * STEPS * 0.01)) < 1e-12 && fabs(end[2] - 0.05) < 1e-12);
+  CHECK(fabs(v[STEPS * n + 3 * top] - 2) < 1e-11);
+  CHECK(fabs(rigid[STEPS * RIGID + 7] - 0.01 * (1 + 2 + 3 + 4) / 2) < 1e-14);
+
+  /* Of what is not given the scene's: all rests. What is not wanted is not written. */
+  course.v = course.rigid = (stiction_buffer){NULL, 0};
+  v[0] = -1;
+  CHECK(stiction_soft_rollout(soft, STEPS, NULL, &course, NULL) == STICTION_OK);
+  CHECK(fabs(x[STEPS * n + 3 * top] - 0.05) < 1e-14 && v[0] == -1);
+
+  CHECK(stiction_soft_jacobian(soft, STEPS, &numbers, (stiction_buffer){x, n}, (stiction_buffer){c, 2 * n}) ==
+        STICTION_OK);
+  CHECK(fabs(c[3 * top] - STEPS * 0.01) < 1e-12 && fabs(c[3 * top + 1]) < 1e-12);
+  CHECK(fabs(c[n + 3 * top]) < 1e-15);
+
+  /* The end of the marker, a velocity of it, and the last velocity of the ball. */
+  double rigid_w[(STEPS + 1) * TANGENT] = {0}, p_bar[2], u_bar[STEPS], *v_w = calloc(rows, sizeof *v_w);
+  w[STEPS * n + 3 * top] = 3;
+  v_w[STEPS * n + 3 * top] = 10;
+  rigid_w[STEPS * TANGENT + 6] = 5;
+  const stiction_course weights = {{w, rows}, {v_w, rows}, {rigid_w, sizeof rigid_w / sizeof *rigid_w}};
+  CHECK(stiction_soft_vjp(soft, STEPS, &numbers, &weights, (stiction_buffer){p_bar, 2},
+                          (stiction_buffer){u_bar, STEPS}) == STICTION_OK);
+  CHECK(fabs(p_bar[0] - (3 * STEPS * 0.01 + 10)) < 1e-10 && fabs(p_bar[1]) < 1e-12);
+  for (int k = 0; k < STEPS; k++) CHECK(fabs(u_bar[k] - 5 * 0.01 / 2) < 1e-13);
+
+  /* Nothing is written where something is wrong. */
+  x[0] = -1;
+  course.x.size = rows - 1;
+  FAILS(stiction_soft_rollout(soft, STEPS, NULL, &course, NULL), STICTION_ERROR_INPUT, "x has");
+  CHECK(x[0] == -1);
+  const stiction_numbers few = {given, 1, NULL, 0}, bad = {NULL, 0, u, STEPS - 1};
+  course.x.size = rows;
+  FAILS(stiction_soft_rollout(soft, STEPS, &few, &course, NULL), STICTION_ERROR_INPUT, "p: must be 2 numbers");
+  FAILS(stiction_soft_rollout(soft, STEPS, &bad, &course, NULL), STICTION_ERROR_INPUT, "U: must be 4 times 1");
+  const double negative[] = {0, -1};
+  const stiction_numbers wrong = {negative, 2, NULL, 0};
+  FAILS(stiction_soft_rollout(soft, STEPS, &wrong, &course, NULL), STICTION_ERROR_INPUT, "youngs_modulus");
+  FAILS(stiction_soft_rollout(soft, STEPS, NULL, NULL, NULL), STICTION_ERROR_POINTER, "course");
+  FAILS(stiction_soft_rollout(NULL, STEPS, NULL, &course, NULL), STICTION_ERROR_POINTER, "soft");
+  FAILS(stiction_soft_marker(soft, "block/tip", &top), STICTION_ERROR_INPUT, "block/top");
+  const stiction_course misfit = {{w, n}, {NULL, 0}, {NULL, 0}};
+  FAILS(stiction_soft_vjp(soft, STEPS, NULL, &misfit, (stiction_buffer){p_bar, 2}, (stiction_buffer){NULL, 0}),
+        STICTION_ERROR_INPUT, "weights.x: must be 5 times");
+  const stiction_course nothing = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+  FAILS(stiction_soft_vjp(soft, STEPS, NULL, &nothing, (stiction_buffer){p_bar, 2}, (stiction_buffer){NULL, 0}),
+        STICTION_ERROR_INPUT, "weights: must be given");
+  for (int k = 0; k < 3; k++) {
+    /* Nothing is allocated or simulated before it is known to have room. */
+    const size_t many = k == 0 ? SIZE_MAX : (size_t)1 << (k == 1 ? 63 : 40);
+    FAILS(stiction_soft_rollout(soft, many, NULL, &nothing, NULL), STICTION_ERROR_INPUT, "steps: must be at most");
+    FAILS(stiction_soft_vjp(soft, many, NULL, &nothing, (stiction_buffer){p_bar, 2}, (stiction_buffer){NULL, 0}),
+          STICTION_ERROR_INPUT, "steps: must be at most");
+  }
+  FAILS(stiction_soft_rollout(soft, 9999999, NULL, &course, NULL), STICTION_ERROR_INPUT, "x has");
+  x[0] = -1;
+  FAILS(stiction_soft_rollout(soft, STEPS, NULL, &course, (size_t *)((char *)&unsolved + 1)), STICTION_ERROR_POINTER,
+        "unsolved");
+  CHECK(x[0] == -1);
+  stiction_soft *none = NULL;
+  const char *const unknown[] = {"block/velocity_q"};
+  const stiction_selection other = {unknown, 1, NULL, 0};
+  FAILS(stiction_soft_parse(BLOCK, "block.toml", &other, &none), STICTION_ERROR_INPUT, "is no parameter");
+  FAILS(stiction_soft_parse(BALL, "ball.toml", NULL, &none), STICTION_ERROR_INPUT, "has no [[soft]] bodies");
+  FAILS(stiction_soft_load(path, NULL, &none), STICTION_ERROR_INPUT, "has no [[soft]] bodies");
+  FAILS(stiction_soft_load("missing.toml", NULL, &none), STICTION_ERROR_IO, "missing.toml");
+  CHECK(none == NULL && stiction_soft_nodes(NULL) == 0);
+  free(x), free(v), free(w), free(c), free(v_w);
+  stiction_soft_free(soft);
+  stiction_soft_free(NULL);
+}
+
 int main(int count, char **arguments) {
   if (count != 2) return 2;
   CHECK(strcmp(stiction_version(), STICTION_VERSION) == 0);
@@ -407,5 +525,6 @@ int main(int count, char **arguments) {
   errors(arguments[1]);
   derivatives(arguments[1]);
   threads(arguments[1]);
+  soft_bodies(arguments[1]);
   return failures > 0;
 }

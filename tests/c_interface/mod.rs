@@ -206,7 +206,7 @@ fn the_header_declares_what_is_exported() {
     let code: String = header.split("/*").map(|part| part.rsplit("*/").next().unwrap()).collect();
     let declared = functions(&code, "stiction_", ");");
     let mut exported = Functions::new();
-    for name in ["boundary", "data", "model", "step"] {
+    for name in ["boundary", "data", "model", "soft_handle", "step"] {
         let source =
             std::fs::read_to_string(file(&format!("src/c_interface/exports/{name}.rs"))).unwrap();
         exported.extend(functions(&source, "extern \"C\" fn stiction_", ") "));

@@ -68,7 +68,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
     ),
     ("markers", &["error parallel table text trajectory identify soft"]),
     ("optimize", &["error parallel table text ad state model dynamics simulation identify soft"]),
-    ("transition", &[PHYSICS, "simulation linearize"]),
+    ("transition", &[PHYSICS, "simulation linearize soft"]),
     ("verify", &[PHYSICS, "fem implicit simulation soft"]),
     (
         "view",
@@ -77,7 +77,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
             "formats trajectory simulation soft render identify linearize markers optimize verify",
         ],
     ),
-    ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
+    ("c_interface", &[PHYSICS, "text assemble formats simulation linearize soft transition"]),
     (
         "cli",
         &[

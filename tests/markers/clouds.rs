@@ -6,12 +6,11 @@ use stiction::identify::Outcome;
 use stiction::markers::{MarkerExperiment, MarkerFit, MarkerRecording, fit_markers};
 use stiction::soft::{SoftRollout, SoftScene, SoftStart};
 
-use super::fits::THROWS;
 use super::{PARAMETERS, TRUTH, scene};
 use crate::cases::count;
 use crate::folder::Folder;
 use crate::random::Random;
-use crate::shared::shared;
+use crate::soft::block;
 
 /// What a camera sees of a motion in frames 1/30 s apart: in each some `points` of what is turned to it, on average as many on each
 /// area, off by uniform noise of this standard deviation (m).
@@ -52,8 +51,9 @@ fn seen(
             let (s, t) = (random.uniform(0.0, 1.0).sqrt(), random.uniform(0.0, 1.0));
             let weights = [1.0 - s, s * (1.0 - t), s * t];
             write!(text, "{}", frame as f64 / 30.0).unwrap();
-            for k in 0..3 {
-                let place: f64 = (0..3).map(|i| weights[i] * corners[i][k]).sum();
+            for axis in 0..3 {
+                let place: f64 =
+                    weights.iter().zip(corners).map(|(weight, corner)| weight * corner[axis]).sum();
                 let half = noise * 3.0_f64.sqrt();
                 write!(text, ",{}", place + random.uniform(-half, half)).unwrap();
             }
@@ -73,29 +73,41 @@ fn fit(experiment: &MarkerExperiment, threads: usize) -> MarkerFit {
     fit_markers(experiment, threads, &mut |_, _, _| true).unwrap()
 }
 
-/// Throws of the block of the other tests at steps of 1/300 s, in 15 frames.
-pub fn record(folder: &Folder, count: usize, points: usize, noise: f64) -> String {
+/// The block of the other tests at steps of 1/300 s, with a wall before it.
+fn walled() -> String {
     let text = scene().replace("time_step = 0.002", "time_step = 0.0033333333333333335");
+    text.replace(
+        "[[contact]]",
+        "[[half_space]]\nname = 'wall'\nnormal = [-1, 0, 0]\noffset = -0.2\n[[contact]]",
+    )
+}
+
+/// How it starts in some throws.
+fn throws(count: usize) -> Vec<SoftStart> {
     let mut random = Random(5);
-    for number in 0..count {
-        let mut block = SoftScene::parse(&text, "scene.toml").unwrap().unwrap();
-        let start = SoftStart {
-            position: [0.0, 0.0, 0.25],
-            velocity: [1.0, 0.3, -1.0],
-            angular_velocity: [3.0, 6.0, 2.0],
-            ..SoftStart::default()
-        };
-        let mut start = start.moved(&random.vector(0.3));
-        start.position[2] = 0.25;
+    let start = SoftStart {
+        position: [0.0, 0.0, 0.25],
+        velocity: [1.0, 0.3, -1.0],
+        angular_velocity: [3.0, 6.0, 2.0],
+        ..SoftStart::default()
+    };
+    let moved = |_| SoftStart { position: start.position, ..start.moved(&random.vector(0.3)) };
+    (0..count).map(moved).collect()
+}
+
+/// Throws of the block in 15 frames, and a scene that knows in part how it starts.
+pub fn record(folder: &Folder, count: usize, points: usize, noise: f64) -> String {
+    let mut random = Random(7);
+    let mut block = SoftScene::parse(&walled(), "scene.toml").unwrap().unwrap();
+    for (number, start) in throws(count).into_iter().enumerate() {
         block.bodies[0].start_at(start);
         let text = seen(&block, 15, points, noise, &mut random);
         folder.write(&format!("throw_{number}.csv"), &text);
     }
-    // Where it starts, the scene knows in part.
-    let text = format!("{text}velocity = [1, 0.3, -1]\nangular_velocity = [3, 6, 2]\n");
+    let text = format!("{}velocity = [1, 0.3, -1]\nangular_velocity = [3, 6, 2]\n", walled());
     folder.write("scene.toml", &text);
-    format!(
-        "scene = 'scene.toml'\nseen = 'points'\ndata = ['throw_*.csv']\nstages = [0.11, 0.17, 0.25]\n"
+    String::from(
+        "scene = 'scene.toml'\nseen = 'points'\ndata = ['throw_*.csv']\nstages = [0.11, 0.17, 0.25]\n",
     )
 }
 
@@ -112,15 +124,19 @@ fn what_is_seen_without_noise_is_found_again() {
     assert!(found.distances.iter().all(|distance| *distance < 1e-8), "{:?}", found.distances);
 }
 
+/// Against a floor and a wall: what is found from three throws predicts a fourth.
 #[test]
 fn truth_is_in_the_intervals_and_residuals_are_the_noise_on_any_number_of_threads() {
     let folder = Folder::new("clouds-noise");
-    let text = record(&folder, 3, 80, 1e-3);
-    let experiment = load(&folder, &format!("{text}{PARAMETERS}"));
+    let text = record(&folder, 4, 80, 1e-3);
+    let wall = "[[parameter]]\nname = 'wall-block/mu'\nstart = 0.2\n";
+    let text = format!("{text}{PARAMETERS}{wall}");
+    let experiment = load(&folder, &text.replace("throw_*", "throw_[0-2]"));
     let found = fit(&experiment, 2);
     println!("{:?} {:?} {} {:?}", found.outcome, found.loss, found.iterations, found.parameters);
     assert_eq!(found.outcome, Outcome::Converged);
-    for (number, (name, truth)) in found.parameters.iter().zip(TRUTH) {
+    let truth = TRUTH.into_iter().chain([("wall-block/mu", 0.35)]);
+    for (number, (name, truth)) in found.parameters.iter().zip(truth) {
         let [low, high] = number.interval.unwrap();
         assert!(low < truth && truth < high && !number.at_bound, "{name}: {number:?}");
         assert!(high - low < truth, "{name}: {number:?}");
@@ -130,6 +146,18 @@ fn truth_is_in_the_intervals_and_residuals_are_the_noise_on_any_number_of_thread
     for distance in &found.distances {
         assert!((distance / 1e-3 - 1.0).abs() < 0.1, "{distance}");
     }
+    // Of the other its start alone, against and off the wall.
+    let mut scene = found.scene.clone();
+    let other = load(&folder, &text.replace("throw_*", "throw_3"));
+    let seen = fit(&MarkerExperiment { parameters: Vec::new(), scene: scene.clone(), ..other }, 2);
+    assert!((seen.distances[0] / 1e-3 - 1.0).abs() < 0.1, "{:?}", seen.distances);
+    scene.bodies[0].start_at(seen.starts[0]);
+    let end = end_of(&scene);
+    let mut truth = SoftScene::parse(&walled(), "scene.toml").unwrap().unwrap();
+    truth.bodies[0].start_at(throws(4)[3]);
+    let expected = end_of(&truth);
+    println!("{end:?} {expected:?}");
+    assert!((0..3).all(|k| (end[k] - expected[k]).abs() < 1e-3), "{end:?} {expected:?}");
     if count(2, 0.0) == 2 {
         let again = fit(&experiment, 1);
         assert_eq!(again.parameters, found.parameters);
@@ -137,65 +165,95 @@ fn truth_is_in_the_intervals_and_residuals_are_the_noise_on_any_number_of_thread
     }
 }
 
-/// Throws of a ball against a floor and a wall, by a motion of finer steps: what is found from two of them predicts a third.
+/// Where the middle of the surface is after all frames.
+fn end_of(scene: &SoftScene) -> [f64; 3] {
+    let mut rollout = SoftRollout::new(scene);
+    (0..140).for_each(|_| assert_eq!(rollout.step().unsolved, 0));
+    scene.bodies[0].surface_mean(&rollout.states()[0].position)
+}
+
+/// Frames between steps, several in one and some steps apart, of a block that nothing turns or slows down: where it is then is known.
 #[test]
-fn two_throws_of_a_ball_predict_a_third() {
-    let Some(mesh) = shared("reference/add/meshes/sphere_r25mm_coarse.msh") else { return };
-    if count(2, 0.0) == 1 {
-        return;
-    }
-    let folder = Folder::new("clouds-ball");
-    folder.write("ball.msh", &std::fs::read_to_string(mesh).unwrap());
-    let truth = [3e4, 1.2e4, 8.0, 0.45, 0.35];
-    let parameters =
-        ["ball/lame_lambda", "ball/lame_mu", "ball/viscosity", "floor-ball/mu", "wall-ball/mu"];
-    folder.write("scene.toml", &THROWS.replace("0.0016666666666666668", "0.0008333333333333334"));
-    let mut fine = SoftScene::load(folder.path("scene.toml")).unwrap().unwrap();
-    for (name, truth) in parameters.iter().zip(truth) {
-        fine.set(fine.parameter(name).unwrap(), truth);
-    }
-    folder.write("scene.toml", THROWS);
-    let mut random = Random(11);
-    let throws = [
-        ([0.35, 0.0, 0.3], [-0.8, 0.4, -1.0], [5.0, -20.0, 0.0]),
-        ([0.3, 0.1, 0.35], [-0.9, -0.3, -0.5], [-10.0, 15.0, 10.0]),
-        ([0.4, 0.0, 0.28], [-1.0, 0.2, -0.8], [0.0, 10.0, -15.0]),
-    ];
-    let mut ends = Vec::new();
-    for (number, (position, velocity, angular_velocity)) in throws.into_iter().enumerate() {
-        let start = SoftStart { position, velocity, angular_velocity, ..SoftStart::default() };
-        fine.bodies[0].start_at(start);
-        folder.write(&format!("throw_{number}.csv"), &seen(&fine, 24, 150, 1e-3, &mut random));
-        let mut rollout = SoftRollout::new(&fine);
-        (0..23 * 40).for_each(|_| assert_eq!(rollout.step().unsolved, 0));
-        ends.push(fine.bodies[0].surface_mean(&rollout.states()[0].position));
-    }
-    let unknown: String = parameters
-        .iter()
-        .zip([2e4, 1e4, 5.0, 0.3, 0.3])
-        .map(|(name, start)| format!("[[parameter]]\nname = '{name}'\nstart = {start}\n"))
-        .collect();
-    let text = format!(
-        "scene = 'scene.toml'\nseen = 'points'\ndata = ['throw_0.csv', 'throw_1.csv']\nstages = [0.14, 0.35]\n{unknown}"
+fn frames_between_steps_are_met() {
+    let folder = Folder::new("clouds-between");
+    let dt = 0.004;
+    let text = block(
+        "coupled",
+        dt,
+        "markers = { a = [-0.05, -0.03, -0.02], b = [0.05, -0.03, -0.02], c = [-0.05, 0.03, 0.02] }",
     );
-    let found = fit(&load(&folder, &text), 2);
-    println!("{:#?} {:?} {:?}", found.parameters, found.loss, found.distances);
-    for (number, truth) in found.parameters.iter().zip(truth) {
-        let [low, high] = number.interval.unwrap();
-        assert!(low < truth && truth < high, "{number:?}");
+    folder.write(
+        "scene.toml",
+        &format!("gravity = [0, 0, 0]\n{}", text.replace("stiffness = 400\n", "")),
+    );
+    let scene = SoftScene::load(folder.path("scene.toml")).unwrap().unwrap();
+    let body = &scene.bodies[0];
+    let velocity = [1.0, -2.0, 3.0];
+    let at = |time: f64, node: usize| {
+        let x = body.mesh.nodes[node];
+        [0, 1, 2].map(|k| x[k] + [0.0, 0.0, 0.2][k] + velocity[k] * time)
+    };
+    let shares = [0.0, 0.3, 0.7, 1.0, 2.5, 2.75, 3.0, 7.1];
+    let (mut markers, mut points) = (
+        String::from(
+            "t,block/a/px,block/a/py,block/a/pz,block/b/px,block/b/py,block/b/pz,block/c/px,block/c/py,block/c/pz",
+        ),
+        String::from("t,x,y,z"),
+    );
+    for time in shares.map(|share| 5.0 + share * dt) {
+        write!(markers, "\n{time}").unwrap();
+        for marker in &body.markers {
+            let [x, y, z] = at(time - 5.0, marker.node);
+            write!(markers, ",{x},{y},{z}").unwrap();
+        }
+        for &node in &body.surface {
+            let [x, y, z] = at(time - 5.0, node);
+            write!(points, "\n{time},{x},{y},{z}").unwrap();
+        }
     }
-    // The third: its start alone, then as it goes on.
-    let mut scene = found.scene.clone();
-    let third = load(&folder, &text.replace("'throw_0.csv', 'throw_1.csv'", "'throw_2.csv'"));
-    let held = MarkerExperiment { parameters: Vec::new(), scene: scene.clone(), ..third };
-    let seen = fit(&held, 2);
-    scene.bodies[0].start_at(seen.starts[0]);
-    let mut rollout = SoftRollout::new(&scene);
-    (0..23 * 20).for_each(|_| assert_eq!(rollout.step().unsolved, 0));
-    let end = scene.bodies[0].surface_mean(&rollout.states()[0].position);
-    println!("{:?} {:?} {end:?} {:?}", seen.distances, seen.starts, ends[2]);
-    assert!((0..3).all(|k| (end[k] - ends[2][k]).abs() < 1e-3), "{end:?} {:?}", ends[2]);
-    assert!((seen.distances[0] / 1e-3 - 1.0).abs() < 0.1, "{:?}", seen.distances);
+    for (seen, file) in [("markers", markers), ("points", points)] {
+        folder.write("seen.csv", &file);
+        let text = format!(
+            "scene = 'scene.toml'\nseen = '{seen}'\ndata = ['seen.csv']\n[[parameter]]\nname = 'block/viscosity'\n"
+        );
+        let experiment = load(&folder, &text);
+        // As it starts by what the first frames tell.
+        let found =
+            fit(&MarkerExperiment { parameters: Vec::new(), iterations: 1, ..experiment }, 1);
+        let start = found.starts[0].velocity;
+        assert!((0..3).all(|k| (start[k] - velocity[k]).abs() < 1e-7), "{seen}: {start:?}");
+        assert!(found.distances[0] < 1e-9, "{seen}: {:?}", found.distances);
+    }
+}
+
+/// How it spins about its centre of mass, which is not the origin of its mesh.
+#[test]
+fn a_spinning_start_is_found_about_the_centre_of_mass() {
+    let folder = Folder::new("clouds-centre");
+    let mesh = include_str!("../../examples/soft_upright/solid.msh");
+    folder.write("solid.msh", mesh);
+    let text = "gravity = [0, 0, -9.81]\nsimulation = { time_step = 0.0033333333333333335, integrator = 'bdf2' }\n\
+                [[soft]]\nname = 'solid'\nmesh = 'solid.msh'\ndensity = 90\nyoungs_modulus = 1e6\npoisson_ratio = 0.3\n\
+                position = [0, 0, 2]\nvelocity = [1, 0, 2]\nangular_velocity = [8, -15, 3]\n";
+    folder.write("scene.toml", text);
+    let scene = SoftScene::load(folder.path("scene.toml")).unwrap().unwrap();
+    folder.write("seen.csv", &seen(&scene, 10, 100, 0.0, &mut Random(1)));
+    // What the scene says of the start is not quite so.
+    let near = text
+        .replace("velocity = [1, 0, 2]", "velocity = [1.2, 0, 2.3]")
+        .replace("[8, -15, 3]", "[9, -13, 3]");
+    folder.write("scene.toml", &near);
+    let text = "scene = 'scene.toml'\nseen = 'points'\ndata = ['seen.csv']\n[[parameter]]\nname = 'solid/viscosity'\n";
+    let experiment = load(&folder, text);
+    let found = fit(&MarkerExperiment { parameters: Vec::new(), iterations: 40, ..experiment }, 1);
+    let start = found.starts[0];
+    println!("{start:?} {:?} {:?}", found.loss, found.distances);
+    for (found, truth) in
+        [(start.velocity, [1.0, 0.0, 2.0]), (start.angular_velocity, [8.0, -15.0, 3.0])]
+    {
+        assert!((0..3).all(|k| (found[k] - truth[k]).abs() < 1e-5), "{start:?}");
+    }
+    assert!(found.distances[0] < 1e-8, "{:?}", found.distances);
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn two_throws_predict_a_third() {
     assert!(seen.distances[0] < 1.4e-3, "{:?}", seen.distances);
 }
 
-pub const THROWS: &str = "gravity = [0, 0, -9.81]
+const THROWS: &str = "gravity = [0, 0, -9.81]
 [simulation]
 time_step = 0.0016666666666666668
 integrator = 'bdf2'

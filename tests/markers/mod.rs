@@ -4,6 +4,7 @@ mod clouds;
 mod fits;
 #[cfg(feature = "cli")]
 mod program;
+mod surface;
 
 use std::fmt::Write;
 

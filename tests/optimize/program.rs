@@ -182,3 +182,50 @@ fn inputs_found_drive_a_simulation() {
     let output = folder.run(&["optimize", "task.toml", "--controls", "none.csv"]);
     refuses(&output, &["--controls: is of tasks whose variables are inputs"]);
 }
+
+/// Throws are found from all starts, the first where variables begin and the others drawn.
+#[test]
+fn the_best_of_several_starts_is_found_whatever_the_threads() {
+    let folder = folder("optimize-starts");
+    let text = TASK
+        .replace("upper = 9", "lower = -1\nupper = 9")
+        .replace("duration", "starts = 4\nseed = 3\nduration");
+    folder.write("task.toml", &text);
+    let run = |threads: &str| -> Value {
+        let arguments = ["optimize", "task.toml", "--json", "--threads", threads];
+        serde_json::from_str(&succeeds(&folder.run(&arguments))).unwrap()
+    };
+    let (one, mut two) = (run("1"), run("2"));
+    two["threads"] = one["threads"].clone();
+    assert_eq!(one, two);
+    assert_eq!(one["seed"], 3);
+    let starts = one["starts"].as_array().unwrap();
+    assert_eq!((starts.len(), &starts[0]["start"]), (4, &serde_json::json!([0.0, 0.0])));
+    let least =
+        starts.iter().map(|own| own["cost"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+    let best = one["best_start"].as_u64().unwrap() as usize - 1;
+    assert_eq!((starts[best]["cost"].as_f64(), one["cost"].as_f64()), (Some(least), Some(least)));
+    // Without both bounds within three scales, with both between these.
+    for own in &starts[1..] {
+        let [vx, vz] = [0, 1].map(|k| own["start"][k].as_f64().unwrap());
+        assert!(vx.abs() <= 0.3 && (-1.0..=9.0).contains(&vz) && vx != 0.0, "{own}");
+        assert!((own["x"][0].as_f64().unwrap() - 2.0).abs() < 1e-9, "{own}");
+    }
+    assert!(starts.iter().any(|own| own["start"][1].as_f64().unwrap() > 1.0), "{one}");
+    let told = succeeds_aloud(&folder, &["optimize", "task.toml"]);
+    assert!(told.contains("start  4   converged") && told.contains("the best"), "{told}");
+    for (from, to, says) in [
+        ("starts = 4", "starts = 0", "starts: must be a whole number of at least 1"),
+        ("seed = 3", "seed = -1", "seed: must be a whole number of at least 0"),
+    ] {
+        folder.write("task.toml", &text.replace(from, to));
+        refuses(&folder.run(&["optimize", "task.toml"]), &[says]);
+    }
+}
+
+/// Standard output of what succeeds and tells its progress.
+fn succeeds_aloud(folder: &Folder, arguments: &[&str]) -> String {
+    let output = folder.run(arguments);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}

@@ -86,9 +86,11 @@ pub unsafe extern "C" fn stiction_data_free(handle: *mut Data) {
     }
 }
 
+/// Strings.
+///
 /// # Safety
 /// As [`elements`] and [`text`].
-unsafe fn names(pointer: *const *const c_char, count: usize) -> Result<Vec<String>, Failure> {
+pub unsafe fn names(pointer: *const *const c_char, count: usize) -> Result<Vec<String>, Failure> {
     // SAFETY: passed on.
     let names = unsafe { elements(pointer, count, "names") }?;
     // SAFETY: passed on.

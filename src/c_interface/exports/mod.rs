@@ -4,6 +4,7 @@ mod boundary;
 mod casadi;
 mod data;
 mod model;
+mod soft_handle;
 mod step;
 
 pub use boundary::{Code, Failure, last_message, status};
