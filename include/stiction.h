@@ -1,5 +1,5 @@
-/* stiction.h - the C interface of stiction: simulation of rigid bodies with frictional contact, and its
- * derivatives.
+/* stiction.h - the C interface of stiction: simulation of rigid and soft bodies with frictional contact, and
+ * its derivatives.
  *
  *   cargo rustc --release --lib --crate-type cdylib --features c_interface     makes libstiction.so
  *   cc program.c -Iinclude -Ltarget/release -lstiction -Wl,-rpath,target/release
@@ -290,7 +290,7 @@ int stiction_soft_jacobian(const stiction_soft *soft, size_t steps, const sticti
                            stiction_buffer x, stiction_buffer c);
 
 /* The gradient of a weighed motion in p, and in U if that is given, by one adjoint sweep. What is {NULL, 0} is
- * not weighed; not all may be. */
+ * not weighed; not all may be. The motion is kept for it, in memory that grows with steps times nodes. */
 int stiction_soft_vjp(const stiction_soft *soft, size_t steps, const stiction_numbers *numbers,
                       const stiction_course *weights, stiction_buffer p_bar, stiction_buffer u_bar);
 

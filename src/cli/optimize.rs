@@ -153,7 +153,7 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
         }
     }
     let converged = found.outcome == identify::Outcome::Converged;
-    let whole = found.evaluated.unsolved == 0 && found.failure.is_none();
+    let whole = found.evaluated.unsolved == 0 && found.stages.len() == task.stages();
     Ok(if converged && whole { Outcome::Done } else { Outcome::Failed })
 }
 
@@ -167,7 +167,11 @@ fn told_start(end: &Result<StartEnd, Error>) -> String {
         0 => String::new(),
         steps => format!(", {steps} steps not solved"),
     };
-    format!("{:<15}   cost {:.6e}{unsolved}", end.outcome.name(), end.cost)
+    let failure = match &end.failure {
+        Some(failure) => format!(", and then {failure}"),
+        None => String::new(),
+    };
+    format!("{:<15}   cost {:.6e}{unsolved}{failure}", end.outcome.name(), end.cost)
 }
 
 fn start_json(start: &[f64], end: &Result<StartEnd, Error>) -> Value {

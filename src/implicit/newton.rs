@@ -103,7 +103,8 @@ impl Newton {
             }
             iterations += 1;
             let by = |matrix, merit| (matrix, merit);
-            let found = (reusable && self.search(momentum, u, by(Matrix::Last, Merit::Residual)))
+            let by_last = reusable && self.search(momentum, u, by(Matrix::Last, Merit::Residual));
+            let found = by_last
                 // Viscosity has no potential.
                 || (momentum.is_symmetric()
                     && (self.search(momentum, u, by(Matrix::Convex, Merit::Potential))
@@ -118,13 +119,15 @@ impl Newton {
             reusable = size < FAST * before;
             scale = momentum.scale(u, &self.x);
             // Rounding leaves no smaller one: what still falls, falls by chance.
-            if size > 0.5 * before && self::relative(size, scale) <= self.settings.accepted {
-                if size > before {
-                    // The step before is left there.
+            let accepts = |size, scale| self::relative(size, scale) <= self.settings.accepted;
+            if !by_last && size > 0.5 * before && accepts(size, scale) {
+                // The search leaves where it came from as the trial.
+                let behind = momentum.scale(&self.trial, &self.trial_x);
+                if size > before && accepts(before, behind) {
                     std::mem::swap(u, &mut self.trial);
                     std::mem::swap(&mut self.x, &mut self.trial_x);
                     momentum.residual(u, &self.x, &mut self.residual);
-                    size = before;
+                    (size, scale) = (before, behind);
                 }
                 break Status::Solved;
             }

@@ -58,13 +58,13 @@ pub type WatchTask<'a> = &'a mut dyn FnMut(usize, usize, f64, &[f64]) -> bool;
 /// # Errors
 /// If the start has no derivative, no variable moves an objective, or the continuation names what is no parameter.
 pub fn optimize(task: &Task, watch: WatchTask) -> Result<Optimum, Error> {
-    let count = task.continuation.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
+    let count = task.stages();
     let mut x = task.start();
     let mut stages: Vec<TaskStage> = Vec::with_capacity(count);
     let mut last = task.clone();
     let mut interrupted = false;
     let mut failure = None;
-    for stage in 0..count.max(1) {
+    for stage in 0..count {
         let value = |(name, values): &(String, Vec<f64>)| {
             let last = values.len().checked_sub(1)?;
             Some((name.clone(), values[stage.min(last)]))

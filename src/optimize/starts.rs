@@ -24,7 +24,8 @@ pub type WatchStarts<'a> = &'a (dyn Fn(usize, usize, usize, f64) -> bool + Sync)
 pub struct StartsOptimum {
     /// What came of each, or why nothing did.
     pub starts: Vec<Result<StartEnd, Error>>,
-    /// Which found the least cost, and that: of those in which all steps and stages were solved, if there are any.
+    /// Which found the least cost, and that: of those that came to the last stage, and there of those in which all steps were solved, if
+    /// there are any.
     pub best: Option<(usize, Optimum)>,
 }
 
@@ -39,7 +40,7 @@ pub struct StartEnd {
     pub outcome: Outcome,
     /// Steps that were not solved there.
     pub unsolved: usize,
-    /// Why a stage did not begin.
+    /// Why a stage did not begin, if that was so: what there is then is of the stages before.
     pub failure: Option<Error>,
 }
 
@@ -56,7 +57,7 @@ impl Task {
                 let [low, high] = if (upper - lower).is_finite() { [lower, upper] } else { near };
                 let share: f64 = random.random();
                 let x = low + share * (high - low);
-                if x.is_finite() && low <= high { x } else { initial }
+                if x.is_finite() && low <= high { x.clamp(low, high) } else { initial }
             };
             variable.initial.iter().map(|&initial| number(initial)).collect()
         };
@@ -78,10 +79,10 @@ pub fn optimize_from_starts(task: &Task, threads: usize, watch: WatchStarts) -> 
     let starts = task.starts();
     let best: Mutex<Option<(usize, Optimum)>> = Mutex::new(None);
     let ended = AtomicBool::new(false);
-    // What is whole before what is not, then the lower cost, then the first.
+    // What came to the last stage, whose cost is that of the task, then what is solved, then the lower cost, then the first.
     let rank = |start: usize, found: &Optimum| {
-        let whole = found.evaluated.unsolved == 0 && found.failure.is_none();
-        (!whole, found.evaluated.cost, start)
+        let left = task.stages().saturating_sub(found.stages.len());
+        ((left, found.evaluated.unsolved > 0), found.evaluated.cost, start)
     };
     let ends = parallel(threads, starts.len(), |start| {
         if ended.load(Ordering::Relaxed) {
@@ -90,8 +91,7 @@ pub fn optimize_from_starts(task: &Task, threads: usize, watch: WatchStarts) -> 
         let own = task.from(&starts[start]);
         let found = optimize(&own, &mut |stage, iteration, cost, _| {
             let goes_on = watch(start, stage, iteration, cost);
-            ended.fetch_or(!goes_on, Ordering::Relaxed);
-            goes_on
+            !ended.fetch_or(!goes_on, Ordering::Relaxed) && goes_on
         })?;
         let end = StartEnd {
             x: found.x.clone(),

@@ -80,6 +80,11 @@ impl Task {
         self.variables.iter().flat_map(|variable| variable.initial.iter().copied()).collect()
     }
 
+    /// How many stages a search has.
+    pub fn stages(&self) -> usize {
+        self.continuation.iter().map(|(_, values)| values.len()).max().unwrap_or(1).max(1)
+    }
+
     /// The same of a number of each variable.
     pub fn each(&self, number: impl Fn(&TaskVariable) -> f64) -> Vec<f64> {
         let knots = |variable: &TaskVariable| vec![number(variable); variable.initial.len()];

@@ -64,7 +64,7 @@ pub struct SoftGradient {
     pub inputs: Vec<f64>,
     /// The places of all nodes over the motion, m.
     pub x: Vec<f64>,
-    /// Steps that were not solved: none where anything is asked for, as there is no derivative then.
+    /// Steps in which bodies were not solved that nothing is asked of: of others there is no derivative then.
     pub unsolved: usize,
 }
 
@@ -256,8 +256,13 @@ impl SoftMotion {
         let scene = self.with(steps, p, inputs)?;
         let numbers: Vec<SoftParameter> = self.parameters.iter().map(|(_, own)| *own).collect();
         let mut tangents = SoftTangents::new(&scene, &numbers);
-        for _ in 0..steps {
-            tangents.step().map_err(|error| Error::undefined(&self.name, error.to_string()))?;
+        for step in 1..=steps {
+            let report = tangents.step();
+            let report = report.map_err(|error| Error::undefined(&self.name, error.to_string()))?;
+            if report.unsolved > 0 {
+                let message = format!("step {step} was not solved: try a smaller time step");
+                return Err(Error::undefined(&self.name, message));
+            }
         }
         let states = tangents.rollout.states().iter();
         let x = states.flat_map(|state| state.position.as_flattened()).copied().collect();
@@ -298,7 +303,7 @@ impl SoftMotion {
                 return Err(Error::input(&self.name, None, what, message));
             }
         }
-        // A motion is kept for its adjoint: it is no longer than what weighs it.
+        // A motion is kept for its adjoint: it has no more steps than what weighs it.
         if [weights.x, weights.v, weights.rigid].iter().all(|own| own.is_empty()) {
             let message = "must be given of places, velocities or rigid bodies";
             return Err(Error::input(&self.name, None, "weights", message));

@@ -487,6 +487,16 @@ static void soft_bodies(const char *path) {
   const stiction_course misfit = {{w, n}, {NULL, 0}, {NULL, 0}};
   FAILS(stiction_soft_vjp(soft, STEPS, NULL, &misfit, (stiction_buffer){p_bar, 2}, (stiction_buffer){NULL, 0}),
         STICTION_ERROR_INPUT, "weights.x: must be 5 times");
+  p_bar[0] = u_bar[0] = c[0] = -1;
+  FAILS(stiction_soft_vjp(soft, STEPS, &numbers, &weights, (stiction_buffer){p_bar, 2}, (stiction_buffer){u_bar, 1}),
+        STICTION_ERROR_INPUT, "u_bar has 4");
+  FAILS(stiction_soft_vjp(soft, STEPS, NULL, &weights, (stiction_buffer){p_bar, 1}, (stiction_buffer){NULL, 0}),
+        STICTION_ERROR_INPUT, "p_bar has 2");
+  FAILS(stiction_soft_vjp(soft, STEPS, NULL, &weights, (stiction_buffer){p_bar, 2}, (stiction_buffer){u_bar, STEPS}),
+        STICTION_ERROR_INPUT, "u_bar has 0");
+  FAILS(stiction_soft_jacobian(soft, STEPS, NULL, (stiction_buffer){x, n}, (stiction_buffer){c, n}),
+        STICTION_ERROR_INPUT, "c has");
+  CHECK(p_bar[0] == -1 && u_bar[0] == -1 && c[0] == -1);
   const stiction_course nothing = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
   FAILS(stiction_soft_vjp(soft, STEPS, NULL, &nothing, (stiction_buffer){p_bar, 2}, (stiction_buffer){NULL, 0}),
         STICTION_ERROR_INPUT, "weights: must be given");

@@ -400,7 +400,20 @@ pub unsafe extern "C" fn stiction_soft_vjp(
             v: of(v, "weights.v")?,
             rigid: of(rigid, "weights.rigid")?,
         };
+        let controls = inputs.map_or(0, <[f64]>::len);
+        for (buffer, size, what) in
+            [(p_bar, soft.motion.values().len(), "p_bar"), (u_bar, controls, "u_bar")]
+        {
+            if is_wanted(&buffer) {
+                buffer.check(size, what)?;
+            }
+        }
         let found = soft.motion.vjp(steps, p, inputs, weights)?;
+        if found.unsolved > 0 {
+            let message =
+                format!("{} steps were not solved: try a smaller time step", found.unsolved);
+            return Err(Error::undefined(&soft.name, message).into());
+        }
         // SAFETY: buffers, by the header.
         unsafe { write(&[(p_bar, &found.parameters, "p_bar"), (u_bar, &found.inputs, "u_bar")]) }
     })
