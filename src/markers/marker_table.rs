@@ -86,7 +86,7 @@ impl<'a> MarkerTable<'a> {
             text => match text.parse::<f64>() {
                 Ok(number) if number.abs() <= FAR => Ok(Some(number)),
                 Ok(number) if number.is_finite() => {
-                    let message = format!("must be at most {FAR}, found {number}: in m and s?");
+                    let message = format!("must be at most {FAR:e}, found {text:?}: in m and s?");
                     Err(self.wrong(column, message))
                 }
                 _ => Err(self.wrong(column, format!("must be a finite number, found {text:?}"))),

@@ -92,6 +92,9 @@ fn what_is_wrong_with_points_is_said_with_its_place() {
     folder.write("throw_0.csv", &few);
     let output = folder.run(&["identify", "experiment.toml", "--json"]);
     refuses(&output, &["six points of its surface"]);
+    folder.write("throw_0.csv", &format!("{good}9,1e300,0,0\n"));
+    let says = "x: must be at most 1e12, found \"1e300\": in m and s?";
+    refuses(&folder.run(&["identify", "experiment.toml"]), &["throw_0.csv:122", says]);
     folder.write("throw_0.csv", &format!("{good}0.1,0,0,0\n"));
     refuses(
         &folder.run(&["identify", "experiment.toml"]),
