@@ -303,7 +303,7 @@ pub mod internals {
     };
     pub use crate::identify::internals::beta_below;
     pub use crate::linalg::{block_lu::BlockLu, elimination::Elimination, front_qr::FrontQr};
-    pub use crate::markers::signed_distance;
+    pub use crate::markers::internals::signed_distance;
 }
 
 #[doc(inline)]

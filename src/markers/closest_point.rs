@@ -17,9 +17,7 @@ pub(super) struct Surface {
 impl Surface {
     /// That of a body, its vertices those of [`SoftBody::surface`].
     pub fn of(body: &SoftBody) -> Self {
-        let place = |node: usize| body.surface.partition_point(|&other| other < node);
-        let triangles = body.mesh.surface().into_iter().map(|own| own.map(place)).collect();
-        Self::new(triangles, body.surface.len())
+        Self::new(body.surface_triangles(), body.surface.len())
     }
 
     /// A surface of so many vertices.
@@ -64,6 +62,11 @@ pub(super) struct ClosestPoint {
 }
 
 impl PlacedSurface<'_> {
+    /// Where its vertices are (m).
+    pub fn vertices(&self) -> &[[f64; 3]] {
+        self.vertices
+    }
+
     /// The point closest to `point`; none without triangles.
     pub fn closest(&self, point: &Vector3<f64>) -> Option<ClosestPoint> {
         let facet = self.tree.nearest_neighbor((*point).into())?;
@@ -84,22 +87,21 @@ impl PlacedSurface<'_> {
     /// The normal at a point of a triangle: of edges the mean of those of both triangles, of vertices that of all weighted by
     /// their angles there, which tells inside from outside (`Baerentzen05`).
     fn normal(&self, facet: &Facet, weights: &[f64; 3]) -> Vector3<f64> {
-        let own = self.surface.triangles[facet.index];
-        let on: Vec<usize> = (0..3).filter(|&k| weights[k] > 0.0).map(|k| own[k]).collect();
-        let [first, ..] = on[..] else { return facet.normal() };
-        if on.len() == 3 {
+        let own = self.surface.triangles[facet.index].into_iter().zip(weights);
+        let mut on = own.filter(|(_, weight)| **weight > 0.0).map(|(vertex, _)| vertex);
+        let (Some(first), second, None) = (on.next(), on.next(), on.next()) else {
             return facet.normal();
-        }
+        };
         let mut sum = Vector3::zeros();
         for &index in &self.surface.of_vertex[first] {
             let triangle = self.surface.triangles[index];
-            if !on.iter().all(|vertex| triangle.contains(vertex)) {
+            if second.is_some_and(|vertex| !triangle.contains(&vertex)) {
                 continue;
             }
             let corners = triangle.map(|vertex| Vector3::from(self.vertices[vertex]));
-            let share = match on.len() {
-                2 => 1.0,
-                _ => {
+            let share = match second {
+                Some(_) => 1.0,
+                None => {
                     let k = triangle.iter().position(|&vertex| vertex == first).unwrap_or(0);
                     let side = |other: usize| corners[(k + other) % 3] - corners[k];
                     side(1).angle(&side(2))

@@ -136,6 +136,7 @@ impl<'a> MarkerProblem<'a> {
         let (mut part, dt) = (Part::default(), scene.time_step);
         let (mut step, mut before) = (0, Snapshot::default());
         let mut after = Snapshot::of(&tangents, &nodes);
+        let mut slopes = Vec::with_capacity(parameters.len());
         let noise = self.experiment.noise;
         // A residual, and how it changes with each number.
         let mut add = |residual: f64, slopes: &[f64]| {
@@ -167,14 +168,13 @@ impl<'a> MarkerProblem<'a> {
                 true => before.towards(&after, dt, share),
                 false => after.places(),
             };
-            let of = |slope: &dyn Fn(&[[f64; 3]]) -> f64| -> Vec<f64> {
-                columns.iter().skip(1).map(|column| slope(column)).collect()
-            };
+            let changes = || columns.iter().skip(1);
             for (marker, place) in recording.places.get(frame).into_iter().flatten().enumerate() {
                 let Some(place) = place.filter(|_| marker < markers) else { continue };
                 for axis in 0..3 {
-                    let now = columns[0][marker][axis];
-                    add(now - place[axis], &of(&|column| column[marker][axis]));
+                    slopes.clear();
+                    slopes.extend(changes().map(|column| column[marker][axis]));
+                    add(columns[0][marker][axis] - place[axis], &slopes);
                 }
             }
             let cloud = recording.clouds.get(frame).map_or(&[][..], Vec::as_slice);
@@ -185,12 +185,13 @@ impl<'a> MarkerProblem<'a> {
             for point in cloud {
                 let Some(found) = surface.closest(&Vector3::from(*point)) else { return failed };
                 // The closest point moves along the surface too, which changes no distance.
-                let slopes = of(&|column| {
+                slopes.clear();
+                slopes.extend(changes().map(|column| {
                     let along =
                         |vertex: usize| found.outward.dot(&Vector3::from(column[markers + vertex]));
                     let corners = found.vertices.iter().zip(found.weights);
                     -corners.map(|(&vertex, weight)| weight * along(vertex)).sum::<f64>()
-                });
+                }));
                 add(found.distance, &slopes);
             }
         }

@@ -14,8 +14,12 @@ mod marker_table;
 mod rigid_fit;
 mod surface_tracker;
 
+/// What tests look at beside the public items.
 #[doc(hidden)]
-pub use closest_point::signed_distance;
+pub mod internals {
+    pub use crate::markers::closest_point::signed_distance;
+}
+
 pub use marker_experiment::{MarkerExperiment, MarkerParameter};
 pub use marker_fit::{FittedNumber, MarkerFit, fit_markers};
 pub use marker_recording::{MarkerRecording, Region};

@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, Matrix3, UnitQuaternion, Vector3};
 
+use super::closest_point::Surface;
 use super::marker_recording::MarkerRecording;
 use super::surface_tracker::SurfaceTracker;
 use crate::soft::{SoftBody, SoftStart};
@@ -18,9 +19,11 @@ pub(super) fn rigid_start(
 ) -> Option<SoftStart> {
     // The centre of mass is what flies along a parabola.
     let centre = Vector3::from(body.mean(&body.mesh.nodes));
-    let rest: Vec<Vector3<f64>> =
-        body.markers.iter().map(|own| Vector3::from(body.mesh.nodes[own.node]) - centre).collect();
-    let mut tracker = SurfaceTracker::new(body, time_step);
+    let at_rest = |node: usize| Vector3::from(body.mesh.nodes[node]) - centre;
+    let rest: Vec<Vector3<f64>> = body.markers.iter().map(|own| at_rest(own.node)).collect();
+    let vertices: Vec<[f64; 3]> = body.surface.iter().map(|&node| at_rest(node).into()).collect();
+    let surface = Surface::of(body);
+    let mut tracker = SurfaceTracker::new((body, centre), surface.at(&vertices)?, time_step);
     let poses: Vec<(f64, UnitQuaternion<f64>, Vector3<f64>)> = (recording.times.iter().enumerate())
         .filter_map(|(frame, time)| {
             let time = time - recording.times[0];

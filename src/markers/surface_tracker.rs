@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix6, Quaternion, UnitQuaternion, Vector3, Vector6};
 
-use super::closest_point::{PlacedSurface, Surface};
+use super::closest_point::PlacedSurface;
 use crate::soft::{SoftBody, SoftStart};
 
 /// Points that tell a pose.
@@ -20,10 +20,12 @@ const DAMPING: [f64; 2] = [1e-2, 1e-6];
 type Pose = (UnitQuaternion<f64>, Vector3<f64>);
 
 /// Follows a surface from where its body starts in the scene.
-pub(super) struct SurfaceTracker {
-    surface: Surface,
+pub(super) struct SurfaceTracker<'a> {
     /// At rest, from the centre of mass.
-    vertices: Vec<[f64; 3]>,
+    surface: PlacedSurface<'a>,
+    /// How far that reaches (m), and the mean of its vertices.
+    size: f64,
+    middle: Vector3<f64>,
     /// As the scene starts it.
     turn: UnitQuaternion<f64>,
     velocity: Vector3<f64>,
@@ -35,16 +37,23 @@ pub(super) struct SurfaceTracker {
     seen: Vec<(f64, Pose)>,
 }
 
-impl SurfaceTracker {
-    pub fn new(body: &SoftBody, time_step: f64) -> Self {
-        let centre = Vector3::from(body.mean(&body.mesh.nodes));
-        let vertex = |&node: &usize| (Vector3::from(body.mesh.nodes[node]) - centre).into();
+impl<'a> SurfaceTracker<'a> {
+    /// Of a body with its `surface` at rest, as seen from its `centre` of mass.
+    pub fn new(
+        (body, centre): (&SoftBody, Vector3<f64>),
+        surface: PlacedSurface<'a>,
+        time_step: f64,
+    ) -> Self {
+        let vertices = || surface.vertices().iter().map(|&x| Vector3::from(x));
+        let size = vertices().map(|x| x.norm()).fold(0.0, f64::max);
+        let middle = vertices().sum::<Vector3<f64>>() / vertices().count().max(1) as f64;
         let SoftStart { orientation: [w, x, y, z], velocity, angular_velocity, .. } = body.start;
         let turn = UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z));
         let spin = Vector3::from(angular_velocity);
         SurfaceTracker {
-            surface: Surface::of(body),
-            vertices: body.surface.iter().map(vertex).collect(),
+            surface,
+            size,
+            middle,
             turn,
             velocity: Vector3::from(velocity) + turn * spin.cross(&centre),
             spin,
@@ -62,17 +71,16 @@ impl SurfaceTracker {
         }
         let points: Vec<Vector3<f64>> =
             cloud.iter().step_by(cloud.len().div_ceil(MOST)).map(|&x| x.into()).collect();
-        let surface = self.surface.at(&self.vertices)?;
+        let (surface, size) = (&self.surface, self.size);
         let mut pose = self.expected(time, &points);
-        let size = self.vertices.iter().map(|&x| Vector3::from(x).norm()).fold(0.0, f64::max);
-        let mut fit = Fit::at(&surface, &pose, &points)?;
+        let mut fit = Fit::at(surface, &pose, &points)?;
         let mut damping = DAMPING[0];
         for _ in 0..TRIALS {
             let Some(step) = fit.step(damping, size) else { break };
             let (shift, turn) = (step.fixed_rows::<3>(0), step.fixed_rows::<3>(3));
             let place = pose.1 + pose.0 * shift;
             let turned = pose.0 * UnitQuaternion::from_scaled_axis(turn.into_owned());
-            let there = Fit::at(&surface, &(turned, place), &points)?;
+            let there = Fit::at(surface, &(turned, place), &points)?;
             let length = shift.norm() + size * turn.norm();
             if there.cost < fit.cost {
                 (pose, fit) = ((turned, place), there);
@@ -95,10 +103,8 @@ impl SurfaceTracker {
     fn expected(&self, time: f64, points: &[Vector3<f64>]) -> Pose {
         match self.seen[..] {
             [] => {
-                let own: Vector3<f64> = self.vertices.iter().map(|&x| Vector3::from(x)).sum();
-                let seen: Vector3<f64> = points.iter().sum();
-                let [own, seen] = [own / self.vertices.len() as f64, seen / points.len() as f64];
-                (self.turn, seen - self.turn * own)
+                let seen = points.iter().sum::<Vector3<f64>>() / points.len() as f64;
+                (self.turn, seen - self.turn * self.middle)
             }
             [(first, (turn, place))] => {
                 let dt = time - first;

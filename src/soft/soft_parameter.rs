@@ -223,7 +223,7 @@ impl SoftScene {
 
     /// A schedule, if its input goes by it.
     fn acting(&self, schedule: usize) -> Option<&InputSchedule> {
-        let own = &self.schedules[schedule];
+        let own = self.schedules.get(schedule)?;
         (self.schedule_of(own.input) == Some(schedule)).then_some(own)
     }
 

@@ -183,6 +183,12 @@ impl SoftBody {
         (self.cables, self.holds) = (cables, holds);
     }
 
+    /// The triangles of the surface, counterclockwise from outside, by the places of their nodes in [`surface`](Self::surface).
+    pub fn surface_triangles(&self) -> Vec<[usize; 3]> {
+        let place = |node: usize| self.surface.partition_point(|&other| other < node);
+        self.mesh.surface().into_iter().map(|own| own.map(place)).collect()
+    }
+
     /// The nodes of the surface that touch, and the area each of them stands for (m²).
     pub(super) fn vertices(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let all = self.surface.iter().copied().zip(self.areas.iter().copied());

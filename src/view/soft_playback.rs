@@ -110,9 +110,9 @@ fn marker_pose(place: [f64; 3], decimals: i32) -> [f64; 7] {
     [x, y, z, 1.0, 0.0, 0.0, 0.0]
 }
 
-/// Where markers or points of a surface were seen, to be played beside a motion; of many frames as many as playing takes. A marker that was not seen in
-/// a frame is on the line between where it was before and after, or where it was last or first; one that never was is left at
-/// the origin. Of large clouds of points evenly chosen ones are kept.
+/// Where markers or points of a surface were seen, to be played beside a motion; of many frames as many as playing takes. A marker
+/// that was not seen in a frame is on the line between where it was before and after, or where it was last or first; one that never
+/// was is left at the origin. Of large clouds of points evenly chosen ones are kept.
 pub fn recorded_markers(
     scene: &SoftScene,
     drawing: &Drawing,
@@ -173,8 +173,7 @@ fn distance(x: [f64; 3], y: [f64; 3]) -> f64 {
 
 /// The triangles of the surface of a body, by the place of their nodes among those of the surface.
 fn surface(body: &SoftBody) -> DrawnSoftBody {
-    let place = |node: usize| body.surface.partition_point(|&other| other < node);
-    let triangles = body.mesh.surface().into_iter().flatten().map(place).collect();
+    let triangles = body.surface_triangles().into_iter().flatten().collect();
     DrawnSoftBody { name: body.name.clone(), triangles }
 }
 

@@ -115,17 +115,21 @@ fn hybrid_does_not_creep_and_stiff_penalties_are_solved_in_each_step() {
 }
 
 /// Fig. 5: down a slope of 20 degrees against a wall, of more friction than the floor, by each law: every step is solved to 1e-10, and
-/// the block comes to rest in the corner that floor and wall make.
+/// the block comes to rest, on less friction than holds it in the corner that floor and wall make.
 #[test]
 fn down_a_slope_and_against_a_wall_every_step_is_solved() {
-    for law in ["coupled", "hybrid", "penalty_linear", "penalty_tanh"] {
+    // With the friction of the paper it would not start to slide: it is pushed.
+    let laws = ["coupled", "hybrid", "penalty_linear", "penalty_tanh"];
+    for (law, (mu, push)) in
+        laws.iter().flat_map(|law| [(0.2, 0.0), (0.4, 1.0)].map(|own| (*law, own)))
+    {
         let stiffness = if law == "coupled" { "" } else { "stiffness = 1000\n" };
         let text = format!(
             "gravity = [{}, 0, {}]\nsimulation = {{ time_step = 0.005, integrator = 'bdf2', solver = '{law}' }}\n\
              [[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[half_space]]\nname = 'wall'\nnormal = [-1, 0, 0]\noffset = -0.1\n\
              [[soft]]\nname = 'block'\nshape = {{ box = [0.04, 0.03, 0.02] }}\nresolution = 0.03\ndensity = 150\n\
-             lame_lambda = 1e3\nlame_mu = 1e4\nviscosity = 0.1\nposition = [0, 0, 0.05]\nangular_velocity = [0, 5, 0]\n\
-             [[contact]]\npair = 'floor-block'\nmu = 0.2\n{stiffness}[[contact]]\npair = 'wall-block'\nmu = 0.8\n{stiffness}",
+             lame_lambda = 1e3\nlame_mu = 1e4\nviscosity = 0.1\nposition = [0, 0, 0.05]\nvelocity = [{push}, 0, 0]\nangular_velocity = [0, 5, 0]\n\
+             [[contact]]\npair = 'floor-block'\nmu = {mu}\n{stiffness}[[contact]]\npair = 'wall-block'\nmu = 0.8\n{stiffness}",
             9.81 * 20.0_f64.to_radians().sin(),
             -9.81 * 20.0_f64.to_radians().cos(),
         );
@@ -146,9 +150,12 @@ fn down_a_slope_and_against_a_wall_every_step_is_solved() {
         let state = &rollout.states()[0];
         let speed = state.velocity.iter().flatten().fold(0.0_f64, |most, v| most.max(v.abs()));
         let front = state.position.iter().map(|x| x[0]).fold(f64::NEG_INFINITY, f64::max);
-        println!("{law}: {worst:.1e}, {at_wall} steps at the wall, {speed:.1e} m/s, front {front}");
+        println!(
+            "{law} {mu}: {worst:.1e}, {at_wall} steps at the wall, {speed:.1e} m/s, front {front}"
+        );
         assert!(worst < 1e-10, "{law}: {worst:e}");
-        // Penalties yield: by the weight on the wall.
-        assert!(at_wall > 100 && speed < 1e-2 && (front - 0.1).abs() < 2e-3, "{law}: {front}");
+        assert!(at_wall > 0 && speed < 1e-2, "{law} {mu}: {at_wall} {speed}");
+        // What slides by itself leans on the wall, into which penalties yield by the weight on it.
+        assert!(mu > 0.3 || at_wall > 100 && (front - 0.1).abs() < 2e-3, "{law}: {front}");
     }
 }

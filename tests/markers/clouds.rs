@@ -2,12 +2,10 @@
 
 use std::fmt::Write;
 
-use stiction::identify::Outcome;
-use stiction::markers::{MarkerExperiment, MarkerFit, MarkerRecording, fit_markers};
+use stiction::markers::{MarkerExperiment, MarkerRecording};
 use stiction::soft::{SoftRollout, SoftScene, SoftStart};
 
-use super::{PARAMETERS, TRUTH, scene};
-use crate::cases::count;
+use super::{PARAMETERS, TRUTH, fit, is_exact, is_the_same_on_one_thread, load, scene, tells};
 use crate::folder::Folder;
 use crate::random::Random;
 use crate::soft::block;
@@ -63,16 +61,6 @@ fn seen(
     text
 }
 
-fn load(folder: &Folder, text: &str) -> MarkerExperiment {
-    folder.write("experiment.toml", text);
-    let found = MarkerExperiment::load(folder.path("experiment.toml"), &[]);
-    found.unwrap_or_else(|error| panic!("{error}")).expect("a soft body")
-}
-
-fn fit(experiment: &MarkerExperiment, threads: usize) -> MarkerFit {
-    fit_markers(experiment, threads, &mut |_, _, _| true).unwrap()
-}
-
 /// The block of the other tests at steps of 1/300 s, with a wall before it.
 fn walled() -> String {
     let text = scene().replace("time_step = 0.002", "time_step = 0.0033333333333333335");
@@ -116,12 +104,7 @@ fn what_is_seen_without_noise_is_found_again() {
     let folder = Folder::new("clouds-exact");
     let text = record(&folder, 2, 60, 0.0);
     let found = fit(&load(&folder, &format!("{text}iterations = 60\n{PARAMETERS}")), 2);
-    println!("{:?} {:?} {} {:?}", found.outcome, found.loss, found.iterations, found.parameters);
-    for (number, (name, truth)) in found.parameters.iter().zip(TRUTH) {
-        assert_eq!(number.name, name);
-        assert!((number.value / truth - 1.0).abs() < 1e-5, "{name}: {number:?}");
-    }
-    assert!(found.distances.iter().all(|distance| *distance < 1e-8), "{:?}", found.distances);
+    is_exact(&found);
 }
 
 /// Against a floor and a wall: what is found from three throws predicts a fourth.
@@ -133,14 +116,8 @@ fn truth_is_in_the_intervals_and_residuals_are_the_noise_on_any_number_of_thread
     let text = format!("{text}{PARAMETERS}{wall}");
     let experiment = load(&folder, &text.replace("throw_*", "throw_[0-2]"));
     let found = fit(&experiment, 2);
-    println!("{:?} {:?} {} {:?}", found.outcome, found.loss, found.iterations, found.parameters);
-    assert_eq!(found.outcome, Outcome::Converged);
-    let truth = TRUTH.into_iter().chain([("wall-block/mu", 0.35)]);
-    for (number, (name, truth)) in found.parameters.iter().zip(truth) {
-        let [low, high] = number.interval.unwrap();
-        assert!(low < truth && truth < high && !number.at_bound, "{name}: {number:?}");
-        assert!(high - low < truth, "{name}: {number:?}");
-    }
+    let truth: Vec<_> = TRUTH.into_iter().chain([("wall-block/mu", 0.35)]).collect();
+    tells(&found, &truth);
     assert!((found.loss[1] - 1.0).abs() < 0.1, "{:?}", found.loss);
     // Of a point only its distance from the surface is told.
     for distance in &found.distances {
@@ -158,11 +135,7 @@ fn truth_is_in_the_intervals_and_residuals_are_the_noise_on_any_number_of_thread
     let expected = end_of(&truth);
     println!("{end:?} {expected:?}");
     assert!((0..3).all(|k| (end[k] - expected[k]).abs() < 1e-3), "{end:?} {expected:?}");
-    if count(2, 0.0) == 2 {
-        let again = fit(&experiment, 1);
-        assert_eq!(again.parameters, found.parameters);
-        assert_eq!(again.starts, found.starts);
-    }
+    is_the_same_on_one_thread(&experiment, &found);
 }
 
 /// Where the middle of the surface is after all frames.

@@ -1,24 +1,15 @@
 //! Fits of motions whose parameters are known.
 
-use stiction::identify::Outcome;
-use stiction::markers::{MarkerExperiment, MarkerFit, fit_markers};
+use stiction::markers::MarkerExperiment;
 use stiction::soft::SoftStart;
 
-use super::{TRUTH, experiment, record, throw};
+use super::{
+    TRUTH, experiment, fit, is_exact, is_the_same_on_one_thread, load, record, tells, throw,
+};
 use crate::cases::count;
 use crate::folder::Folder;
 use crate::random::Random;
 use crate::shared::shared;
-
-fn load(folder: &Folder, text: &str) -> MarkerExperiment {
-    folder.write("experiment.toml", text);
-    let found = MarkerExperiment::load(folder.path("experiment.toml"), &[]);
-    found.unwrap_or_else(|error| panic!("{error}")).expect("a soft body")
-}
-
-fn fit(experiment: &MarkerExperiment, threads: usize) -> MarkerFit {
-    fit_markers(experiment, threads, &mut |_, _, _| true).unwrap()
-}
 
 #[test]
 fn what_is_seen_without_noise_is_found_again() {
@@ -26,12 +17,7 @@ fn what_is_seen_without_noise_is_found_again() {
     record(&folder, 2, 0.0);
     let found =
         fit(&load(&folder, &experiment("iterations = 60\nstages = [0.08, 0.15, 0.2, 0.3]")), 2);
-    println!("{:?} {:?} {} {:?}", found.outcome, found.loss, found.iterations, found.parameters);
-    for (number, (name, truth)) in found.parameters.iter().zip(TRUTH) {
-        assert_eq!(number.name, name);
-        assert!((number.value / truth - 1.0).abs() < 1e-5, "{name}: {number:?}");
-    }
-    assert!(found.distances.iter().all(|distance| *distance < 1e-8), "{:?}", found.distances);
+    is_exact(&found);
 }
 
 #[test]
@@ -41,23 +27,12 @@ fn truth_is_in_the_intervals_and_residuals_are_the_noise_on_any_number_of_thread
     record(&folder, 2, noise);
     let experiment = load(&folder, &experiment("stages = [0.08, 0.15, 0.2, 0.3]"));
     let found = fit(&experiment, 2);
-    println!("{:?} {:?} {} {:?}", found.outcome, found.loss, found.iterations, found.parameters);
-    assert_eq!(found.outcome, Outcome::Converged);
-    for (number, (name, truth)) in found.parameters.iter().zip(TRUTH) {
-        let [low, high] = number.interval.unwrap();
-        assert!(low < truth && truth < high && !number.at_bound, "{name}: {number:?}");
-        // They tell something.
-        assert!(high - low < truth, "{name}: {number:?}");
-    }
+    tells(&found, &TRUTH);
     assert!((found.loss[1] - 1.0).abs() < 0.15, "{:?}", found.loss);
     for distance in &found.distances {
         assert!((distance / (3.0_f64.sqrt() * noise) - 1.0).abs() < 0.2, "{distance}");
     }
-    if count(2, 0.0) == 2 {
-        let again = fit(&experiment, 1);
-        assert_eq!(again.parameters, found.parameters);
-        assert_eq!(again.starts, found.starts);
-    }
+    is_the_same_on_one_thread(&experiment, &found);
 }
 
 #[test]

@@ -8,8 +8,11 @@ mod surface;
 
 use std::fmt::Write;
 
+use stiction::identify::Outcome;
+use stiction::markers::{MarkerExperiment, MarkerFit, fit_markers};
 use stiction::soft::{SoftRollout, SoftScene, SoftStart};
 
+use crate::cases::count;
 use crate::folder::Folder;
 use crate::random::Random;
 use crate::soft::block;
@@ -100,4 +103,46 @@ pub fn experiment(more: &str) -> String {
     format!(
         "scene = 'scene.toml'\ndata = ['throw_*.csv']\n{more}\n[columns]\nt = 'time'\n{columns}{PARAMETERS}"
     )
+}
+
+/// An experiment from its text.
+fn load(folder: &Folder, text: &str) -> MarkerExperiment {
+    folder.write("experiment.toml", text);
+    let found = MarkerExperiment::load(folder.path("experiment.toml"), &[]);
+    found.unwrap_or_else(|error| panic!("{error}")).expect("a soft body")
+}
+
+fn fit(experiment: &MarkerExperiment, threads: usize) -> MarkerFit {
+    fit_markers(experiment, threads, &mut |_, _, _| true).unwrap()
+}
+
+/// What was seen without noise is found to the last digits.
+fn is_exact(found: &MarkerFit) {
+    println!("{:?} {:?} {} {:?}", found.outcome, found.loss, found.iterations, found.parameters);
+    for (number, (name, truth)) in found.parameters.iter().zip(TRUTH) {
+        assert_eq!(number.name, name);
+        assert!((number.value / truth - 1.0).abs() < 1e-5, "{name}: {number:?}");
+    }
+    assert!(found.distances.iter().all(|distance| *distance < 1e-8), "{:?}", found.distances);
+}
+
+/// The intervals have the truth in them, and are no wider than it is large.
+fn tells(found: &MarkerFit, truth: &[(&str, f64)]) {
+    println!("{:?} {:?} {} {:?}", found.outcome, found.loss, found.iterations, found.parameters);
+    assert_eq!((found.outcome, found.parameters.len()), (Outcome::Converged, truth.len()));
+    for (number, &(name, truth)) in found.parameters.iter().zip(truth) {
+        assert_eq!(number.name, name);
+        let [low, high] = number.interval.unwrap();
+        assert!(low < truth && truth < high && !number.at_bound, "{name}: {number:?}");
+        assert!(high - low < truth, "{name}: {number:?}");
+    }
+}
+
+/// In full runs of the tests.
+fn is_the_same_on_one_thread(experiment: &MarkerExperiment, found: &MarkerFit) {
+    if count(2, 0.0) == 2 {
+        let again = fit(experiment, 1);
+        assert_eq!(again.parameters, found.parameters);
+        assert_eq!(again.starts, found.starts);
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{PARAMETERS, TRUTH, clouds, experiment, record};
 use crate::folder::Folder;
-use crate::program::{refuses, succeeds};
+use crate::program::{refuses, succeeds, succeeds_aloud};
 
 #[test]
 fn it_finds_the_material_and_writes_the_motion_it_found() {
@@ -34,9 +34,7 @@ fn it_finds_the_material_from_points_of_the_surface() {
     let folder = Folder::new("identify-points");
     let text = clouds::record(&folder, 2, 40, 5e-4);
     folder.write("experiment.toml", &format!("{text}[noise]\nposition = 5e-4\n{PARAMETERS}"));
-    let output = folder.run(&["identify", "experiment.toml", "-o", "found"]);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let log = String::from_utf8_lossy(&output.stdout);
+    let log = succeeds_aloud(&folder.run(&["identify", "experiment.toml", "-o", "found"]));
     assert!(log.contains("2 recordings of points of the surface"), "{log}");
     assert!(log.contains("beside the points") && log.contains("throw_1.csv: points 0."), "{log}");
     let result: Value = serde_json::from_str(&folder.read("found/result.json")).unwrap();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::program::{refuses, succeeds};
+use crate::program::{refuses, succeeds, succeeds_aloud};
 
 const SCENE: &str = "simulation.time_step = 0.01
 [[body]]
@@ -212,7 +212,7 @@ fn the_best_of_several_starts_is_found_whatever_the_threads() {
         assert!((own["x"][0].as_f64().unwrap() - 2.0).abs() < 1e-9, "{own}");
     }
     assert!(starts.iter().any(|own| own["start"][1].as_f64().unwrap() > 1.0), "{one}");
-    let told = succeeds_aloud(&folder, &["optimize", "task.toml"]);
+    let told = succeeds_aloud(&folder.run(&["optimize", "task.toml"]));
     assert!(told.contains("start  4   converged") && told.contains("the best"), "{told}");
     for (from, to, says) in [
         ("starts = 4", "starts = 0", "starts: must be a whole number of at least 1"),
@@ -221,11 +221,4 @@ fn the_best_of_several_starts_is_found_whatever_the_threads() {
         folder.write("task.toml", &text.replace(from, to));
         refuses(&folder.run(&["optimize", "task.toml"]), &[says]);
     }
-}
-
-/// Standard output of what succeeds and tells its progress.
-fn succeeds_aloud(folder: &Folder, arguments: &[&str]) -> String {
-    let output = folder.run(arguments);
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Tasks on rigid bodies against closed forms and differences.
 
 use stiction::identify::Outcome;
-use stiction::optimize::{Task, landscape, optimize};
+use stiction::optimize::{Task, landscape, optimize, optimize_from_starts};
 
 use crate::differences::central;
 use crate::folder::Folder;
@@ -177,4 +177,31 @@ fn a_landscape_is_the_cost_of_each_of_its_points_on_any_number_of_threads() {
     }
     let wrong = landscape(&task, ["ball/vz", "ball/vy"], [0.5, 0.2], [4, 3], 1).unwrap_err();
     assert!(wrong.to_string().contains("is no variable of the task"), "{wrong}");
+}
+
+/// Of a search that was ended on the way to its last stage the cost is of another task: it is not the best, however small.
+#[test]
+fn what_is_ended_early_is_not_the_best() {
+    let folder = Folder::new("starts-ended");
+    folder.write("scene.toml", BALL);
+    // Without gravity it comes there, with it not: it is thrown up too slowly.
+    let text = "scene = 'scene.toml'\nduration = 0.4\nstarts = 4\ncontinuation = { 'gravity/z' = [0, -9.81] }\n\
+                [[variable]]\nname = 'ball/vz'\nlower = 0\nupper = 1\n\
+                [[objective]]\ntarget = [0, 0, 1.2]\naxes = ['z']\n";
+    folder.write("task.toml", text);
+    let task = Task::load(folder.path("task.toml")).unwrap();
+    let all = optimize_from_starts(&task, 2, &|_, _, _, _| true);
+    let costs: Vec<f64> = all.starts.iter().map(|end| end.as_ref().unwrap().cost).collect();
+    assert!(costs.iter().all(|cost| *cost > 0.01), "{costs:?}");
+    let goes_on = |start: usize, stage: usize, _: usize, cost: f64| {
+        assert!(start < 2, "{start} has begun");
+        !(start == 1 && stage == 0 && cost < 1e-12)
+    };
+    let ended = optimize_from_starts(&task, 1, &goes_on);
+    let [Ok(whole), Ok(part), Err(left), Err(_)] = &ended.starts[..] else {
+        panic!("{:?}", ended.starts);
+    };
+    assert_eq!(whole, all.starts[0].as_ref().unwrap());
+    assert!(part.cost < 1e-12 && left.to_string().contains("ended before this start"), "{part:?}");
+    assert_eq!(ended.best.map(|(start, found)| (start, found.stages.len())), Some((0, 2)));
 }

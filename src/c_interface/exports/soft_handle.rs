@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_int};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::boundary::{Buffer, Failure, check, elements, enter, put, status, text};
+use super::boundary::{Buffer, Code, Failure, check, elements, enter, put, status, text};
 use super::data::names;
 use super::model::c_strings;
 use crate::Error;
@@ -98,6 +98,23 @@ unsafe fn soft<'a>(handle: *const Soft) -> Result<&'a Soft, Failure> {
     Ok(unsafe { &*handle })
 }
 
+/// Reads the text of a scene, and puts its handle.
+///
+/// # Safety
+/// The selection as for [`Soft::new`], the place as for [`put`].
+unsafe fn make(
+    contents: &str,
+    name: &str,
+    chosen: *const Chosen,
+    handle: *mut *mut Soft,
+) -> Result<(), Failure> {
+    let scene = SoftScene::parse(contents, name)?;
+    // SAFETY: passed on.
+    let soft = Box::new(unsafe { Soft::new(scene, name, chosen) }?);
+    // SAFETY: passed on.
+    unsafe { put(handle, Box::into_raw(soft), "soft") }
+}
+
 /// # Safety
 /// See the header.
 #[unsafe(no_mangle)]
@@ -111,11 +128,8 @@ pub unsafe extern "C" fn stiction_soft_load(
         // SAFETY: a string, by the header.
         let path = unsafe { text(path, "path") }?;
         let contents = crate::text::read(Path::new(path), crate::text::MOST_BYTES)?;
-        let scene = SoftScene::parse(&contents, path)?;
-        // SAFETY: a selection, by the header.
-        let soft = Box::new(unsafe { Soft::new(scene, path, chosen) }?);
-        // SAFETY: valid for a write, by the header.
-        unsafe { put(handle, Box::into_raw(soft), "soft") }
+        // SAFETY: a selection and a place for the handle, by the header.
+        unsafe { make(&contents, path, chosen, handle) }
     })
 }
 
@@ -132,11 +146,8 @@ pub unsafe extern "C" fn stiction_soft_parse(
         check(handle, "soft")?;
         // SAFETY: strings, by the header.
         let (contents, name) = unsafe { (text(contents, "text")?, text(name, "name")?) };
-        let scene = SoftScene::parse(contents, name)?;
-        // SAFETY: a selection, by the header.
-        let soft = Box::new(unsafe { Soft::new(scene, name, chosen) }?);
-        // SAFETY: valid for a write, by the header.
-        unsafe { put(handle, Box::into_raw(soft), "soft") }
+        // SAFETY: a selection and a place for the handle, by the header.
+        unsafe { make(contents, name, chosen, handle) }
     })
 }
 
@@ -323,7 +334,9 @@ pub unsafe extern "C" fn stiction_soft_rollout(
             let size = soft.motion.series(steps, *each)?;
             if is_wanted(buffer) {
                 buffer.check(size, what)?;
-                found.reserve_exact(size);
+                let reserved = found.try_reserve_exact(size);
+                let message = || format!("{what}: there is no memory for {size} numbers");
+                reserved.map_err(|_| Failure::new(Code::Input, message()))?;
             }
         }
         let wanted = parts.map(|(buffer, ..)| is_wanted(&buffer));

@@ -878,15 +878,19 @@ const createPlayer = (() => {
         for (const points of track.cables ? between(track, time, track.cables) : [])
           line(Array.from({ length: points.length / 3 }, (_, k) => points.slice(3 * k, 3 * k + 3)));
         // Points that were seen are small crosses, where they were in the frame.
-        const points = track.points ? track.points[frameAt(track, time)] : [], ends = [], arm = 0.015 * (drawing.size || 1);
+        const points = track.points ? track.points[frameAt(track, time)] : [], ends = [], arm = 0.025 * (drawing.size || 1);
         for (let k = 0; k < points.length; k += 3)
           for (let axis = 0; axis < 3; axis++)
             for (const side of [-arm, arm])
               ends.push(...points.slice(k, k + 3).map((x, i) => i === axis ? x + side : x));
         if (!ends.length) continue;
         refill(gl, crosses, new Float32Array(ends));
-        set(flat, { view: look, pose: IDENTITY, color: colors.recordingEdge });
-        emit(gl.LINES, { array: crosses.array, count: ends.length / 3 });
+        // As forces, bright where nothing is before them, faint where something is.
+        for (const [depth, alpha] of [[gl.GREATER, 0.4], [gl.LEQUAL, 1]]) {
+          gl.depthFunc(depth);
+          set(flat, { view: look, pose: IDENTITY, color: [...colors.force.slice(0, 3), alpha] });
+          emit(gl.LINES, { array: crosses.array, count: ends.length / 3 });
+        }
       }
       if (pull) {
         gl.disable(gl.DEPTH_TEST);
