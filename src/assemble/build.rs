@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use nalgebra::Vector3;
 
+use super::coupled_trees::{Coupled, coupled_trees};
 use super::fault::{Fault, Owner, unit};
 use super::{
     ActuatorDescription, BodyDescription, ColliderDescription, Description, Driven,
@@ -11,8 +12,8 @@ use super::{
 };
 use crate::Error;
 use crate::model::{
-    Actuator, ActuatorKind, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint,
-    JointKind, Model, Scene, Transmission, Visual, VisualForm,
+    Actuator, ActuatorKind, Body, Collider, Equality, EqualityKind, HalfSpace, Joint, JointKind,
+    Model, Scene, Transmission, Visual, VisualForm,
 };
 
 /// The largest number of bodies.
@@ -37,11 +38,17 @@ impl Description {
     pub(crate) fn build(&self) -> Result<Scene, Fault> {
         self.check_finite()?;
         self.check_joint_names()?;
-        let order = self.order()?;
-        let mut scene = self.assemble(&order, &[])?;
+        let (mut order, mut joins) = (self.order()?, HashSet::new());
+        let mut scene = self.assemble(&order, &joins, &[])?;
+        if self.settings.integrator.is_backward()
+            && let Some(coupled) = coupled_trees(&scene.model, &order)
+        {
+            Coupled { order, joins } = coupled;
+            scene = self.assemble(&order, &joins, &[])?;
+        }
         let (apart, warnings) = self.overlapping_neighbors(&scene, &order)?;
         if !apart.is_empty() {
-            scene = self.assemble(&order, &apart)?;
+            scene = self.assemble(&order, &joins, &apart)?;
             scene.warnings.extend(warnings);
         }
         self.push_apart(&mut scene)?;
@@ -51,8 +58,13 @@ impl Description {
         Ok(scene)
     }
 
-    /// The scene in which the colliders in `apart` do not touch.
-    fn assemble(&self, order: &[usize], apart: &[(usize, usize)]) -> Result<Scene, Fault> {
+    /// The scene in which the colliders in `apart` do not touch, and bodies in `joins` are of the trees before them.
+    fn assemble(
+        &self,
+        order: &[usize],
+        joins: &HashSet<usize>,
+        apart: &[(usize, usize)],
+    ) -> Result<Scene, Fault> {
         let mut warnings = self.warnings.clone();
         let half_spaces = self.half_spaces()?;
         let mut bodies: Vec<Body> = Vec::with_capacity(order.len());
@@ -65,13 +77,14 @@ impl Description {
             let joint = self.joint(index)?;
             let visuals = visuals(&described.visuals, Owner::Body(index))?;
             bodies.push(Body { name: described.name.clone(), parent, joint, tree: None, visuals });
-            // Free bodies have stages of their own only as trees of joints.
-            let staged = self.settings.integrator == Integrator::RungeKutta;
+            // Stages and implicit steps are those of trees of joints.
+            let staged = self.settings.integrator.takes_trees();
             own_numbers
                 .push(described.joint.has_numbers() || staged && !described.joint.prescribed);
         }
         let (colliders, described) = self.colliders(order)?;
-        let mut model = Model::new(bodies, &own_numbers, colliders, half_spaces);
+        let joins: Vec<bool> = order.iter().map(|index| joins.contains(index)).collect();
+        let mut model = Model::new(bodies, (&own_numbers, &joins), colliders, half_spaces);
         let carry: HashSet<usize> = model.bodies.iter().filter_map(|body| body.parent).collect();
         for (place, &index) in order.iter().enumerate() {
             self.check_prescribed(index, model.is_prescribed(place))?;

@@ -268,6 +268,9 @@ impl Description {
 
     /// Staggered projections know contacts and nothing else.
     pub(super) fn check_solver(&self, model: &Model) -> Result<(), Fault> {
+        if let Some((field, message)) = self.settings.backward_conflict() {
+            return Err(Fault::new(Owner::Scene, "simulation", format!("{field} {message}")));
+        }
         let ContactSolver::Staggered { .. } = self.settings.solver else { return Ok(()) };
         let joints = self.bodies.iter().map(|body| &body.joint);
         let posed = joints.filter(|joint| joint.limits.is_some() || joint.friction > 0.0).count();

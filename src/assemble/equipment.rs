@@ -343,7 +343,7 @@ impl Description {
             return Err(Error::input(&self.name, None, "actuators", message));
         }
         // Servos are stiff.
-        if servos {
+        if servos && !self.settings.integrator.is_backward() {
             self.settings.integrator = Integrator::Implicit;
         }
         Ok(())

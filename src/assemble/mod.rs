@@ -5,6 +5,7 @@
 mod build;
 mod camera;
 mod checks;
+mod coupled_trees;
 mod describe;
 mod description;
 mod equipment;

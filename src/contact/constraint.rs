@@ -509,7 +509,8 @@ pub(super) fn friction<T: Real>(
     (scaled(parameters.mu(model, point.pair)), Regime::Kinetic, kink)
 }
 
-/// The compliance of a contact with normal row `row`, in 1/kg; `solved` is scratch.
+/// The compliance of a contact with normal row `row`, in 1/kg; `solved` is scratch. M is that at the start of the step, also of implicit
+/// ones.
 pub(super) fn compliance<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,
@@ -528,7 +529,7 @@ pub(super) fn compliance<T: Real>(
     for tree in distinct(point.trees(motion)) {
         let tree = motion.tree(tree);
         let (own, others) = rest.split_at_mut(tree.velocity.len());
-        solve_lower(tree.mass_factor, own.len(), own);
+        solve_lower(tree.start_factor, own.len(), own);
         rest = others;
     }
     let compliance = system.parameters.relative_compliance(system.model);

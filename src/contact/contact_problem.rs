@@ -461,8 +461,15 @@ impl<T: Real> ContactProblem<T> {
             node.add_couple(couple.of);
             couple.rows(motion, point, &mut self.inputs);
         }
+        let answers = island.trees.iter().any(|&tree| !motion.tree(tree).rest.is_empty());
         for &tree in island.trees {
-            self.inputs.extend_from_slice(motion.tree(tree).mass_factor);
+            let own = motion.tree(tree);
+            self.inputs.extend_from_slice(own.mass_factor);
+            if answers {
+                node.rest.extend_from_slice(own.rest);
+                // Of what is prescribed nothing.
+                node.rest.resize(node.rest.len() + own.mass_factor.len() - own.rest.len(), 0.0);
+            }
         }
         let free = self.inputs.len();
         for &tree in island.trees {

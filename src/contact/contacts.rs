@@ -125,8 +125,19 @@ impl<T: Real> Contacts<T> {
         motion: &FreeMotion<T>,
         impulses: &mut Vec<Impulses<T>>,
     ) {
-        impulses.resize_with(motion.trees(), Impulses::default);
         self.find(system, state, motion);
+        self.settle(system, motion, impulses);
+    }
+
+    /// The same for what was [found](Self::find), in motions that differ by their velocities and masses alone: as often as they do.
+    pub(crate) fn settle(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        impulses: &mut Vec<Impulses<T>>,
+    ) {
+        impulses.resize_with(motion.trees(), Impulses::default);
+        self.start(motion);
         self.unfinished = true;
         for _ in 0..ROUNDS {
             self.solve_islands(system, motion, impulses, Event::Step);
@@ -257,7 +268,7 @@ impl<T: Real> Contacts<T> {
     }
 
     /// Forgets the last problem.
-    fn start(&mut self, motion: &FreeMotion<T>) {
+    pub(crate) fn start(&mut self, motion: &FreeMotion<T>) {
         self.links.clear();
         self.outcomes.clear();
         self.outcomes.resize_with(self.points.len() + self.joints.list.len(), || None);

@@ -174,6 +174,11 @@ impl ContactProblem<f64> {
         inputs.extend(contacts.iter().map(|contact| contact.friction));
         inputs.extend_from_slice(data.compliance);
         inputs.extend(contacts.iter().map(|contact| contact.compliance));
+        if !own.rest.is_empty() {
+            node.rest.extend_from_slice(&own.rest);
+            // Guests see to theirs.
+            node.rest.resize(node.rows.squares(), 0.0);
+        }
         self.exchange(node, inputs);
     }
 }

@@ -66,8 +66,16 @@ impl<T: Real> Impulses<T> {
 
     /// The values, without derivatives.
     pub fn value(&self) -> Impulses<f64> {
-        let known = self.known.iter().map(|&(p, f, x)| (p, f, x.map(|x| x.value()))).collect();
-        Impulses { known, sharing: self.sharing.clone() }
+        let mut impulses = Impulses::default();
+        self.value_into(&mut impulses);
+        impulses
+    }
+
+    /// The same into memory of the caller's.
+    pub(crate) fn value_into(&self, impulses: &mut Impulses<f64>) {
+        impulses.known.clear();
+        impulses.known.extend(self.known.iter().map(|&(p, f, x)| (p, f, x.map(|x| x.value()))));
+        impulses.sharing.clone_from(&self.sharing);
     }
 }
 

@@ -10,6 +10,8 @@
 //!   through its symmetric part without dh/dv.
 //! - `ImplicitFast`: as `SemiImplicit`, D with the gains of motors.
 //! - `RungeKutta`: v_p, and the state of trees that nothing acts on, by [`runge_kutta`].
+//! - `Bdf1`, `Bdf2`: first as `ImplicitFast`, and then as an [implicit step](super::implicit_momentum) has it, linearised where it
+//!   [stands](Articulation::follow).
 
 use std::ops::Range;
 
@@ -17,9 +19,9 @@ use nalgebra::Vector3;
 
 use super::applied_forces::{applied_forces, damping};
 use super::{
-    BlockDiagonal, BodyPose, BodySpeed, Crba, InverseDynamicsDerivatives, Kinematics, MassMatrix,
-    Rnea, RungeKutta, StateForces, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix,
-    runge_kutta,
+    BlockDiagonal, BodyPose, BodySpeed, Crba, ImplicitTangent, InverseDynamicsDerivatives,
+    Kinematics, MassMatrix, Rnea, RungeKutta, StateForces, TreeMotion, bias,
+    inverse_dynamics_derivatives, mass_matrix, runge_kutta,
 };
 use crate::ad::Real;
 use crate::linalg::{LuSolution, Solve, cholesky, norm, solve_lower, solve_lower_transpose};
@@ -45,6 +47,10 @@ pub struct Articulation<T: Real> {
     factor: Vec<T>,
     starts: Vec<usize>,
     admissible: Vec<bool>,
+    /// L as it was before an implicit step was followed; empty where none was.
+    start_factor: Vec<T>,
+    /// S of each tree by implicit steps, as [`TreeMotion::rest`] has it.
+    rest: Vec<f64>,
     duration: T,
     /// Speeds of the centres of mass of all bodies, and angular ones, without contact.
     speeds: Vec<BodySpeed>,
@@ -73,6 +79,8 @@ impl<T: Real> Default for Articulation<T> {
             factor: Vec::new(),
             starts: Vec::new(),
             admissible: Vec::new(),
+            start_factor: Vec::new(),
+            rest: Vec::new(),
             duration: T::zero(),
             speeds: Vec::new(),
             derivatives: InverseDynamicsDerivatives::default(),
@@ -119,6 +127,8 @@ impl<T: Real> Articulation<T> {
             }
         }
         self.factor.clear();
+        self.start_factor.clear();
+        self.rest.clear();
         self.starts.clear();
         self.admissible.clear();
         for (index, tree) in model.trees.iter().enumerate() {
@@ -129,7 +139,10 @@ impl<T: Real> Articulation<T> {
             }
         }
         match self.integrator {
-            Integrator::SemiImplicit | Integrator::ImplicitFast => self.semi_implicit(model),
+            Integrator::SemiImplicit
+            | Integrator::ImplicitFast
+            | Integrator::Bdf1
+            | Integrator::Bdf2 => self.semi_implicit(model),
             Integrator::Implicit => self.implicit(system),
             Integrator::RungeKutta => self.runge_kutta(system, state, inputs, of_state),
         }
@@ -237,6 +250,54 @@ impl<T: Real> Articulation<T> {
         }
     }
 
+    /// Takes the momentum `residual` R of an implicit step at the velocities `velocity`, both of all trees, where its values are those of
+    /// `tangent`: what nothing touches goes by R + G (v_p - v) = 0, and v_p of the others is what they would go at by L L' alone.
+    pub(super) fn follow(
+        &mut self,
+        model: &Model,
+        tangent: &ImplicitTangent,
+        (velocity, residual): (&[T], &[T]),
+    ) {
+        if self.start_factor.is_empty() {
+            self.start_factor.clone_from(&self.factor);
+        }
+        self.rest.clear();
+        self.rest.resize(self.factor.len(), 0.0);
+        for (index, tree) in model.trees.iter().enumerate() {
+            let n = tree.v.len();
+            if tree.lone || !self.admissible[index] {
+                continue;
+            }
+            let square = self.starts[index]..self.starts[index] + n * n;
+            let factor = &mut self.factor[square.clone()];
+            for (to, &l) in factor.iter_mut().zip(tangent.mass_factor(index)) {
+                *to = T::constant(l);
+            }
+            let rest = tangent.rest(index);
+            self.rest[square].copy_from_slice(rest);
+            let (v, r) = (&velocity[tree.v.clone()], &residual[tree.v.clone()]);
+            let free = &mut self.free_velocity[tree.v.clone()];
+            if !tangent.touched[index] {
+                let rows = tangent.inverse(index).chunks_exact(n);
+                for ((free, &v), row) in free.iter_mut().zip(v).zip(rows) {
+                    *free = row.iter().zip(r).fold(v, |sum, (&g, &r)| sum - r * g);
+                }
+                continue;
+            }
+            // What S does to changes of v+ is left to the contact problem.
+            let change = &mut self.forces[tree.v.clone()];
+            for ((change, &r), row) in change.iter_mut().zip(r).zip(rest.chunks_exact(n)) {
+                let moved = v.iter().map(|&v| v - T::constant(v.value()));
+                *change = moved.zip(row).fold(r, |sum, (v, &s)| sum - v * s);
+            }
+            solve_lower(factor, n, change);
+            solve_lower_transpose(factor, n, change);
+            for ((free, &v), &change) in free.iter_mut().zip(v).zip(&*change) {
+                *free = v - change;
+            }
+        }
+    }
+
     /// How fast bodies go without contact.
     fn find_speeds(&mut self, system: &System<T>) {
         let mut speeds = std::mem::take(&mut self.speeds);
@@ -285,11 +346,15 @@ impl<T: Real> Articulation<T> {
 
     pub(super) fn motion(&self, tree: usize, range: Range<usize>) -> TreeMotion<'_, T> {
         let start = self.starts[tree];
+        let square = start..start + range.len() * range.len();
+        let mass_factor = &self.factor[square.clone()];
         TreeMotion {
             velocity: &self.velocity[range.clone()],
             free_velocity: &self.free_velocity[range.clone()],
-            mass_factor: &self.factor[start..start + range.len() * range.len()],
+            mass_factor,
             duration: self.duration,
+            start_factor: self.start_factor.get(square.clone()).unwrap_or(mass_factor),
+            rest: self.rest.get(square).unwrap_or_default(),
         }
     }
 
@@ -304,6 +369,8 @@ impl<T: Real> Articulation<T> {
         self.velocity.clone_from(&other.velocity);
         self.free_velocity.clone_from(&other.free_velocity);
         self.factor.clone_from(&other.factor);
+        self.start_factor.clone_from(&other.start_factor);
+        self.rest.clone_from(&other.rest);
         self.blocks.clone_from(&other.blocks);
         self.starts.clone_from(&other.starts);
         self.admissible.clone_from(&other.admissible);

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Articulation, BodyPose, BodySpeed, FreeBody, StateForces, TreeMotion};
+use super::{
+    Articulation, BodyPose, BodySpeed, FreeBody, ImplicitTangent, StateForces, TreeMotion,
+};
 use crate::ad::Real;
 use crate::linalg::{cholesky, norm};
 use crate::model::{Integrator, Model, System};
@@ -98,6 +100,19 @@ impl<T: Real> FreeMotion<T> {
         if let Some(place) = self.trees[tree].0 {
             self.bodies[body] = lone_pose(&free, tree);
             self.lone[place] = free;
+        }
+    }
+
+    /// Follows an implicit step to where it stands: `velocity` and the momentum R there, of all trees, with `tangent` on values. Lone
+    /// bodies, which are prescribed then, go as they did.
+    pub(crate) fn follow(
+        &mut self,
+        model: &Model,
+        tangent: &ImplicitTangent,
+        momentum: (&[T], &[T]),
+    ) {
+        if self.lone.len() < self.trees.len() {
+            self.articulation.follow(model, tangent, momentum);
         }
     }
 
@@ -210,6 +225,8 @@ impl<T: Real> FreeMotion<T> {
                     free_velocity: &free.free_velocity,
                     mass_factor: &free.mass_factor,
                     duration: free.duration,
+                    start_factor: &free.mass_factor,
+                    rest: &[],
                 }
             }
             (None, range) => self.articulation.motion(tree, range.clone()),

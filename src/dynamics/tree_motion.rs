@@ -42,4 +42,9 @@ pub struct TreeMotion<'a, T> {
     pub mass_factor: &'a [T],
     /// How long the step is, s.
     pub duration: T,
+    /// The same by which compliances are measured: where an implicit step ends elsewhere, of the masses it starts with.
+    pub start_factor: &'a [T],
+    /// What answers to the velocities v+ at the end beyond L L' (v+ - v_p), by [implicit steps](crate::model::Integrator::Bdf1): S, so
+    /// that momenta change by (L L' + S) dv+; row-major, empty where there is no such.
+    pub rest: &'a [f64],
 }

@@ -26,7 +26,7 @@ use crate::contact::{
     equality_row, point_action,
 };
 use crate::dynamics::EnergyGradient;
-use crate::linalg::solve_lower_transpose;
+use crate::linalg::{solve_lower, solve_lower_transpose};
 use crate::model::{EqualityKind, System};
 use crate::spatial::{Force, Motion};
 
@@ -183,7 +183,7 @@ impl ContactDerivatives {
         let bounces = target == Target::Restitution;
         let softness = parameters.relative_compliance(model) * settings.compliance;
         if softness != 0.0 {
-            self.press(solved, node, inputs, block);
+            self.press(solved, (node, inputs), block);
         }
 
         let rows = point.bodies.map(|body| body.and_then(|body| solved.rows_of(body)));
@@ -380,14 +380,24 @@ impl ContactDerivatives {
     }
 
     /// Finds M^-1 J_n' of a block.
-    fn press(&mut self, solved: &Solved, node: &CoupledContact, inputs: &[f64], block: usize) {
+    fn press(&mut self, solved: &Solved, (node, inputs): (&CoupledContact, &[f64]), block: usize) {
         let entry = &node.rows.blocks()[block];
         self.pressed.resize(node.rows.velocities(), 0.0);
-        let row = entry.row(solved.response.spread_rows(), 0);
+        let backward = solved.system().settings.integrator.is_backward();
+        let row = match backward {
+            true => node.data(inputs).row(block, 0),
+            false => entry.row(solved.response.spread_rows(), 0),
+        };
         for ((columns, part), tree) in entry.segments().zip(entry.trees) {
             let own = &mut self.pressed[columns];
             own.copy_from_slice(&row[part]);
-            solve_lower_transpose(node.mass_factor(inputs, tree), own.len(), own);
+            if backward {
+                let l = solved.motion.tree(solved.island.trees[tree]).start_factor;
+                solve_lower(l, own.len(), own);
+                solve_lower_transpose(l, own.len(), own);
+            } else {
+                solve_lower_transpose(node.mass_factor(inputs, tree), own.len(), own);
+            }
         }
     }
 

@@ -56,12 +56,17 @@ impl<T: Real> Default for Displaced<T> {
 }
 
 impl<T: Real> Displaced<T> {
-    /// The step with x, u and p displaced by `[dx; du; dp]`: how far it ends from the nominal end.
+    /// The step with x, u and p displaced by `[dx; du; dp]`, and perhaps by more numbers the state before x: how far it ends from the
+    /// nominal end.
     pub fn step(&mut self, at: &Point, displacement: &[T]) -> (&[T], StepReport) {
+        let (displacement, before) = displacement.split_at(at.dimension());
         self.displace(at, displacement);
         let System { model, settings, .. } = *at.system;
         let system = System { model, parameters: &self.parameters, settings };
         at.memory.cast_into(&mut self.memory);
+        if !before.is_empty() {
+            self.memory.move_past(model, before);
+        }
         let (memory, workspace) = (&mut self.memory, &mut self.workspace);
         let report = step(&system, &self.state, &self.inputs, memory, workspace, &mut self.next);
         (self.difference(at), report)
@@ -88,7 +93,8 @@ impl<T: Real> Displaced<T> {
         self.displace(at, displacement);
         let System { model, settings, .. } = *at.system;
         let system = System { model, parameters: &self.parameters, settings };
-        self.workspace.pose(&system, &self.state, &self.inputs, solved)
+        at.memory.cast_into(&mut self.memory);
+        self.workspace.pose(&system, (&self.state, &self.memory), &self.inputs, solved)
     }
 
     /// How far the displaced step ends from the nominal end with the velocities in its workspace. Nothing if a

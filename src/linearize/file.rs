@@ -204,6 +204,7 @@ fn integrator(settings: &Settings) -> String {
         Integrator::RungeKutta => {
             "Runge-Kutta of fourth order for what touches nothing, with impulses Euler"
         }
+        Integrator::Bdf1 | Integrator::Bdf2 => return backward(settings),
     };
     let law = match settings.smoothing > 0.0 {
         true => "Contact smoothed by the product `smoothing` (J)",
@@ -213,6 +214,21 @@ fn integrator(settings: &Settings) -> String {
         "{free}: v+ = v_free + M^-1 J' lambda, then q+ = q (+) dt v+. v_free has gravity and all forces over dt; \
          free rotation of lone bodies conserves angular momentum and energy. {law} at the velocities of the end of \
          the step; {contact}"
+    )
+}
+
+fn backward(settings: &Settings) -> String {
+    let contact = settings.solver.description();
+    let (name, start) = match settings.integrator {
+        Integrator::Bdf2 => (
+            "second",
+            "a = 2 dt / 3, from what the last two states extrapolate to (the one before is held)",
+        ),
+        _ => ("first", "a = dt, from the state"),
+    };
+    format!(
+        "Backward differentiation formula of {name} order: R(v+) = J' lambda, then q+ = q (+) a v+, {start}. R = a (inverse \
+         dynamics - forces) at q+ and v+. Rigid contact with Coulomb friction at the velocities of the end of the step; {contact}"
     )
 }
 

@@ -22,8 +22,8 @@ use super::state_force_response::are_forces;
 use super::tree_derivative::{Columns, TreeDerivatives};
 use crate::argmin::{ContactResponse, Perturbation};
 use crate::contact::Contacts;
-use crate::dynamics::FreeMotion;
-use crate::linalg::{solve_lower_rows, solve_lower_transpose_rows};
+use crate::dynamics::{FreeMotion, TreeMotion};
+use crate::linalg::{Lu, dot, solve_lower_rows, solve_lower_transpose_rows};
 use crate::model::{Integrator, System};
 use crate::simulation::ClosureStep;
 
@@ -36,6 +36,8 @@ pub(super) struct Structured {
     perturbation: Perturbation<f64>,
     visited: Vec<bool>,
     closed: Closed,
+    whole: Vec<f64>,
+    lu: Lu<f64>,
 }
 
 /// What a displacement does to coordinates, as a step; and one column of them.
@@ -50,7 +52,9 @@ struct Closed {
 /// state come afterwards, but in the stages of Runge and Kutta, after which no displacement closes loops.
 fn applies(system: &System<f64>) -> bool {
     let System { model, settings, .. } = system;
-    if !are_forces(model) {
+    // Of steps from two states nothing is known here, and forces that depend on the state are those at the end of implicit steps.
+    let of_end = settings.integrator.is_backward() && model.has_state_forces();
+    if !are_forces(model) || of_end || settings.integrator == Integrator::Bdf2 {
         return false;
     }
     let lone = model.trees.iter().all(|tree| tree.lone);
@@ -88,7 +92,7 @@ impl Structured {
             if !factor.is_determined() {
                 return false;
             }
-            let response = &mut factor.response;
+            let response = &factor.response;
             // The null-space part of the impulses changes with the rows, which the geometry on six lanes does not say.
             if response.sharing_matters() {
                 return false;
@@ -110,7 +114,7 @@ impl Structured {
                 return false;
             }
             self.solve(at, motion, solve_lower_rows);
-            response.respond(node, &mut self.perturbation);
+            factor.velocities(node, &mut self.perturbation);
             self.solve(at, motion, solve_lower_transpose_rows);
             self.end(at, motion, end, (a, b));
         }
@@ -122,11 +126,32 @@ impl Structured {
             self.perturbation.x.clear();
             self.perturbation.x.resize(self.columns.velocities * self.columns.count(), 0.0);
             self.momenta(at, motion);
-            self.solve(at, motion, solve_lower_rows);
-            self.solve(at, motion, solve_lower_transpose_rows);
+            if motion.tree(tree).rest.is_empty() {
+                self.solve(at, motion, solve_lower_rows);
+                self.solve(at, motion, solve_lower_transpose_rows);
+            } else if !self.solve_whole(motion.tree(tree)) {
+                return false;
+            }
             self.end(at, motion, end, (a, b));
         }
         true
+    }
+
+    /// X <- (L L' + S)^-1 X of a tree by itself. False if that is singular.
+    fn solve_whole(&mut self, tree: TreeMotion<f64>) -> bool {
+        let (l, n) = (tree.mass_factor, tree.velocity.len());
+        self.whole.clear();
+        self.whole.extend_from_slice(tree.rest);
+        for (k, x) in self.whole.iter_mut().enumerate() {
+            let (i, j) = (k / n, k % n);
+            let most = i.min(j) + 1;
+            *x += dot(&l[i * n..][..most], &l[j * n..][..most]);
+        }
+        let regular = self.lu.factor(&self.whole, n);
+        if regular && self.columns.count() > 0 {
+            self.lu.solve_rows(self.columns.count(), &mut self.perturbation.x);
+        }
+        regular
     }
 
     /// Of the island with guests, after [`linearize`](Self::linearize), in the place of its columns of A and B: what its trees end with by

@@ -89,6 +89,7 @@ impl<'a> Linearizer<'a> {
         names: &[String],
     ) -> Result<Self, Error> {
         system.settings.solver.demand_derivatives(name)?;
+        system.settings.demand_one_state(name)?;
         Ok(Linearizer {
             name,
             system,

@@ -8,12 +8,12 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 use super::displacement::Point;
 use super::free_velocity::FreeVelocities;
 use crate::dynamics::{
-    AppliedForceDerivatives, FreeBody, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
-    InverseDynamicsDerivatives, add_motor_damping, inverse_dynamics_derivatives,
+    AppliedForceDerivatives, BlockDiagonal, FreeBody, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
+    InverseDynamicsDerivatives, Kinematics, add_motor_damping, inverse_dynamics_derivatives,
 };
 use crate::model::{Integrator, Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
-use crate::state::Coordinates;
+use crate::state::{Coordinates, NV, State};
 
 /// Columns of an island of trees, and its rows: q, then v of its trees, each with as many as there are
 /// velocities; then the inputs that act on it.
@@ -96,9 +96,13 @@ pub(super) struct TreeDerivatives {
     lone: Vec<Option<(FreeBodyDerivatives<f64>, FreeBodyEnd<f64>)>>,
     forces: AppliedForceDerivatives<f64>,
     acceleration: Vec<f64>,
+    masses: BlockDiagonal<f64>,
     inverse: InverseDynamicsDerivatives<f64>,
     /// By `Implicit` and `RungeKutta`.
     free: FreeVelocities,
+    /// The end of implicit steps.
+    ending: State<f64>,
+    kinematics: Kinematics<f64>,
 }
 
 /// Whether velocities without contact come from elsewhere than the inverse dynamics at the end.
@@ -106,6 +110,11 @@ fn has_own_integrator(at: &Point) -> bool {
     let own =
         matches!(at.system.settings.integrator, Integrator::Implicit | Integrator::RungeKutta);
     own && !at.closes
+}
+
+/// Whether momenta are those at the end of an implicit step.
+fn is_implicit(at: &Point) -> bool {
+    at.system.settings.integrator.is_backward() && !at.closes
 }
 
 impl TreeDerivatives {
@@ -126,6 +135,9 @@ impl TreeDerivatives {
         }
         if model.trees.iter().all(|tree| tree.lone) {
             return true;
+        }
+        if is_implicit(at) {
+            return self.update_at_end(at, motion, end);
         }
         match at.closes {
             true => self.forces.clear(model),
@@ -159,6 +171,73 @@ impl TreeDerivatives {
             &mut self.inverse,
         );
         !has_own_integrator(at) || self.free.update(at, motion, &self.inverse)
+    }
+
+    /// The same of an implicit step, whose momenta and forces are those at its end.
+    fn update_at_end(&mut self, at: &Point, motion: &FreeMotion<f64>, end: &[f64]) -> bool {
+        let System { model, parameters, .. } = *at.system;
+        at.state.cast_into(&mut self.ending);
+        self.ending.v.copy_from_slice(end);
+        self.acceleration.clear();
+        self.acceleration.resize(model.nv(), 0.0);
+        let mut moved = [0.0; NV];
+        for (index, tree) in model.trees.iter().enumerate() {
+            let rate = motion.duration(index);
+            for &body in &tree.bodies {
+                let joint = &model.bodies[body].joint;
+                let Some(coordinates) = joint.kind.coordinates() else { continue };
+                let own = joint.v..joint.v + coordinates.nv();
+                for ((moved, k), &v) in moved.iter_mut().zip(own.clone()).zip(&end[own.clone()]) {
+                    *moved = rate * v;
+                    self.acceleration[k] = (v - at.state.v[k]) / rate;
+                }
+                let q = &mut self.ending.q[joint.q..joint.q + coordinates.nq()];
+                coordinates.advance(q, &moved[..own.len()]);
+            }
+        }
+        self.kinematics.update(model, parameters, &self.ending);
+        let (kinematics, acceleration) = (&self.kinematics, &self.acceleration);
+        let inverse = &mut self.inverse;
+        inverse_dynamics_derivatives(model, parameters, kinematics, acceleration, inverse);
+        inverse.mass_matrix.blocks(model, &mut self.masses);
+        self.forces.update(model, parameters, &self.ending, at.inputs);
+        true
+    }
+
+    /// The momenta of a tree in an implicit step at fixed v+: R has q+ = q̄ (+) a v+, and v̄ by its accelerations.
+    fn momenta_at_end(
+        &self,
+        at: &Point,
+        (tree, dt): (usize, f64),
+        (first, n, m): (usize, usize, usize),
+        x: &mut [f64],
+    ) {
+        let model = at.system.model;
+        let entry = &model.trees[tree];
+        let (_, by_q) = self.inverse.dq.block(tree);
+        let (_, masses) = self.masses.block(tree);
+        let width = entry.v.len();
+        for (i, k) in entry.v.clone().enumerate() {
+            let row = &mut x[(first + i) * m..(first + i + 1) * m];
+            for (x, &by_q) in row[first..].iter_mut().zip(&by_q[i * width..(i + 1) * width]) {
+                *x = -dt * by_q;
+            }
+            row[first + i] += dt * self.forces.by_q[k];
+            row[n + first..n + first + width].copy_from_slice(&masses[i * width..(i + 1) * width]);
+        }
+        for &body in &entry.bodies {
+            let Joint { kind, v, .. } = model.bodies[body].joint;
+            let turn = kind.coordinates().and_then(Coordinates::quaternion);
+            let Some((_, k)) = turn else { continue };
+            let turn = Vector3::from_fn(|i, _| self.ending.v[v + k + i]) * dt;
+            let back = rotation_matrix(exp(-turn));
+            let place = first + v + k - entry.v.start;
+            for i in first..first + width {
+                let own = &mut x[i * m + place..][..3];
+                let turned = Vector3::new(own[0], own[1], own[2]).transpose() * back;
+                own.copy_from_slice(turned.as_slice());
+            }
+        }
     }
 
     /// Writes the change of M v_p less dM (v+ - v_p), which is that of M v+ at fixed impulses and M, into the rows of
@@ -220,7 +299,11 @@ impl TreeDerivatives {
         let (_, by_q) = self.inverse.dq.block(tree);
         let (_, by_v) = self.inverse.dv.block(tree);
         let width = rows.len();
-        for (i, k) in entry.v.clone().enumerate() {
+        let implicit = is_implicit(at);
+        if implicit {
+            self.momenta_at_end(at, (tree, dt), (first, n, m), x);
+        }
+        for (i, k) in entry.v.clone().enumerate().filter(|_| !implicit) {
             let row = &mut x[(first + i) * m..(first + i + 1) * m];
             let entries = i * width..(i + 1) * width;
             for (x, &by_q) in row[first..].iter_mut().zip(&by_q[entries.clone()]) {

@@ -8,10 +8,10 @@ use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, SurfaceTer
 
 impl Model {
     /// A model of bodies, of which `numbers[i]` says whether the joint of body i has numbers of its own
-    /// (see [`Tree::lone`]). Places in the state, trees and slots of parameters follow from them.
+    /// (see [`Tree::lone`]), and `joins[i]` whether a root is of the tree before it. Places in the state, trees and slots of parameters follow from them.
     pub(crate) fn new(
         mut bodies: Vec<Body>,
-        numbers: &[bool],
+        (numbers, joins): (&[bool], &[bool]),
         colliders: Vec<Collider>,
         half_spaces: Vec<HalfSpace>,
     ) -> Model {
@@ -23,7 +23,9 @@ impl Model {
             let body = &mut bodies[index];
             (body.joint.q, body.joint.v) = (q, v);
             body.tree = inherited;
-            if inherited.is_none() && kind != JointKind::Fixed {
+            if inherited.is_none() && joins[index] {
+                body.tree = trees.len().checked_sub(1);
+            } else if inherited.is_none() && kind != JointKind::Fixed {
                 body.tree = Some(trees.len());
                 let lone = kind == JointKind::Free && !numbers[index];
                 trees.push(Tree { bodies: Vec::new(), q: q..q, v: v..v, lone });

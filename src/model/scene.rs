@@ -14,7 +14,7 @@ use crate::state::State;
 ///
 /// [simulation]
 /// time_step = 0.01                   # s
-/// integrator = "semi_implicit"       # or "implicit", "implicit_fast", "runge_kutta": see `Integrator`
+/// integrator = "semi_implicit"       # or "implicit", "implicit_fast", "runge_kutta", "bdf1", "bdf2": see `Integrator`
 /// solver = "staggered"               # the default is "coupled"; others: see `ContactSolver::ALL`
 /// n_step = 5                         # only with "staggered"
 /// derivative = "unrolled"            # only with "staggered": or "implicit", see `StaggeredDerivative`

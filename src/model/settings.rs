@@ -137,20 +137,38 @@ pub enum Integrator {
     /// The classical method of Runge and Kutta, of fourth order in joints with one coordinate, for trees
     /// that touch nothing in the step; semi-implicit for others.
     RungeKutta,
+    /// The implicit Euler method, the backward differentiation formula of first order (`Geilinger20` 3.1): momenta are balanced at the
+    /// end of the step, where forces of stiff springs and motors are those that they come to, and contacts with them. All bodies are trees of joints
+    /// to it.
+    Bdf1,
+    /// That of second order, from the last two states; the first step takes the one before as the velocities of the start say.
+    Bdf2,
 }
 
 impl Integrator {
     /// Each.
-    pub const ALL: [Integrator; 4] = [
+    pub const ALL: [Integrator; 6] = [
         Integrator::SemiImplicit,
         Integrator::Implicit,
         Integrator::ImplicitFast,
         Integrator::RungeKutta,
+        Integrator::Bdf1,
+        Integrator::Bdf2,
     ];
 
     /// Whether steps are implicit in how motors yield with the rate of their joint.
     pub fn damps_by_motors(self) -> bool {
-        matches!(self, Integrator::Implicit | Integrator::ImplicitFast)
+        matches!(self, Integrator::Implicit | Integrator::ImplicitFast) || self.is_backward()
+    }
+
+    /// Whether momenta are balanced at the end of a step: by backward differentiation formulas.
+    pub fn is_backward(self) -> bool {
+        matches!(self, Integrator::Bdf1 | Integrator::Bdf2)
+    }
+
+    /// Whether free bodies are trees of joints to it, too.
+    pub(crate) fn takes_trees(self) -> bool {
+        self == Integrator::RungeKutta || self.is_backward()
     }
 
     /// The name in scene files.
@@ -160,6 +178,8 @@ impl Integrator {
             Integrator::Implicit => "implicit",
             Integrator::ImplicitFast => "implicit_fast",
             Integrator::RungeKutta => "runge_kutta",
+            Integrator::Bdf1 => "bdf1",
+            Integrator::Bdf2 => "bdf2",
         }
     }
 }
@@ -207,6 +227,31 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// An error unless a step is a function of one state; `file` is the scene it blames.
+    pub fn demand_one_state(&self, file: &str) -> Result<(), Error> {
+        if self.integrator != Integrator::Bdf2 {
+            return Ok(());
+        }
+        let message =
+            "bdf2 steps from the last two states, where x+ = f(x, u) is asked for: take \"bdf1\"";
+        Err(Error::input(file, None, "simulation.integrator", message))
+    }
+
+    /// An error where what backward differentiation formulas go without is asked for: the field, and why.
+    pub(crate) fn backward_conflict(&self) -> Option<(&'static str, &'static str)> {
+        let backward = self.integrator.is_backward();
+        let conflicts = [
+            ("split_impacts", self.split_impacts),
+            ("restitution_law", self.restitution_law != RestitutionLaw::Newton),
+            ("smoothing", self.smoothing > 0.0),
+            ("solver", self.solver != ContactSolver::Coupled),
+        ];
+        let found = conflicts.into_iter().find(|(_, conflicts)| backward && *conflicts);
+        let message = "is not for integrator = \"bdf1\" or \"bdf2\", which balance momenta with exact contacts at the end of a \
+                       step; take another integrator";
+        found.map(|(field, _)| (field, message))
+    }
+
     /// Whether impacts rebound by Poisson's law: of exact contact by the coupled solver.
     pub fn rebounds_by_impulse(&self) -> bool {
         self.restitution_law == RestitutionLaw::Poisson

@@ -75,7 +75,8 @@ pub struct Body {
     pub visuals: Vec<Visual>,
 }
 
-/// Moving bodies that hang together by joints.
+/// Moving bodies that hang together by joints; for integrators that balance momenta at the end of a step also by tendons and learned
+/// forces, with more than one root then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// The bodies, parents before children; those fixed to others included.

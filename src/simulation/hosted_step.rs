@@ -1,9 +1,11 @@
 //! A step of rigid bodies with guests, which touch them and are none: on values only.
 
+use super::implicit_step::Search;
 use super::step::finish;
 use super::step_memory::StepMemory;
 use super::step_report::StepReport;
 use super::workspace::Workspace;
+use crate::argmin::ContactResiduals;
 use crate::contact::{Contacts, Guests, Impulses};
 use crate::dynamics::FreeMotion;
 use crate::model::System;
@@ -14,15 +16,63 @@ pub(crate) struct Host<'a> {
     /// What they are.
     pub system: &'a System<'a, f64>,
     /// How they move without contact.
-    pub motion: &'a FreeMotion<f64>,
+    pub motion: &'a mut FreeMotion<f64>,
     contacts: &'a mut Contacts<f64>,
     impulses: &'a Vec<Impulses<f64>>,
+    implicit: Option<Implicit<'a>>,
+}
+
+/// What an implicit step is of, and Newton's method on its momenta.
+struct Implicit<'a> {
+    step: (&'a State<f64>, &'a [f64], f64),
+    search: &'a mut Search,
 }
 
 impl Host<'_> {
     /// Solves their contact problems with guests as they are.
     pub fn solve(&mut self, guests: &mut Guests) {
         self.contacts.solve_with(self.system, self.motion, self.impulses, guests);
+        if let Some(Implicit { search, .. }) = &mut self.implicit {
+            search.take(self.motion, self.contacts);
+        }
+    }
+
+    /// Begins Newton's method on their momenta, if they are those at the end of the step, from where they were solved last, and
+    /// [linearises](Self::linearize) them: also where they are met already, since derivatives are those of what is linearised.
+    pub fn begin(&mut self) {
+        if let Some(Implicit { step, search }) = &mut self.implicit {
+            search.begin(self.system.model, self.motion, self.contacts);
+            search.has_ended(self.system, *step, self.motion);
+            self.linearize();
+        }
+    }
+
+    /// Meets their momenta with guests as they are.
+    pub fn settle(&mut self, guests: &mut Guests) {
+        if self.implicit.is_none() {
+            return;
+        }
+        self.begin();
+        loop {
+            self.solve(guests);
+            if self.has_ended() || !self.linearize() {
+                return;
+            }
+        }
+    }
+
+    /// Measures what is left of their momenta: whether the search ends with that.
+    pub fn has_ended(&mut self) -> bool {
+        let Some(Implicit { step, search }) = &mut self.implicit else { return true };
+        search.has_ended(self.system, *step, self.motion)
+    }
+
+    /// Linearises their momenta where they were solved last, for the next problem. False if there is none.
+    pub fn linearize(&mut self) -> bool {
+        let Some(Implicit { step, search }) = &mut self.implicit else { return true };
+        let sound = search.advance(self.system, *step, self.motion);
+        self.contacts.start(self.motion);
+        sound
     }
 
     /// Their velocities at the end of the step, as they were solved last; at first those without contact.
@@ -41,12 +91,24 @@ pub(crate) fn hosted_step(
     (haste, solve): (f64, &mut dyn FnMut(&mut Host)),
 ) -> StepReport {
     memory.resize(system.model.trees.len());
-    let Workspace { motion, contacts, impacts, .. } = workspace;
-    motion.start(system, state, inputs, system.settings.time_step);
+    let Workspace { motion, contacts, impacts, implicit, .. } = workspace;
+    let backward = system.settings.integrator.is_backward();
+    let (start, rate, search) = match backward {
+        true => implicit.hosted(system, state, memory),
+        false => (state, system.settings.time_step, &mut Search::default()),
+    };
+    motion.start(system, start, inputs, rate);
     impacts.clear();
     motion.hasten(haste);
-    contacts.find(system, state, motion);
-    solve(&mut Host { system, motion, contacts, impulses: &memory.trees });
+    contacts.find(system, start, motion);
+    let own = backward.then_some(Implicit { step: (start, inputs, rate), search });
+    let mut host = Host { system, motion, contacts, impulses: &memory.trees, implicit: own };
+    solve(&mut host);
+    let own = host.implicit.map(|own| own.search.report);
     contacts.remember(system, motion, &mut memory.trees);
-    finish(system, state, workspace, next)
+    let mut report = finish(system, state, workspace, next);
+    if let Some(own) = own {
+        report.add(own, ContactResiduals::default());
+    }
+    report
 }

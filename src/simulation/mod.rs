@@ -7,6 +7,7 @@ mod conflicts;
 mod flight;
 mod hosted_step;
 mod impacts;
+mod implicit_step;
 mod instances;
 mod joint_feedback;
 mod oddity;

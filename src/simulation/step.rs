@@ -51,9 +51,17 @@ fn advance<T: Real>(
     next: &mut State<T>,
 ) -> StepReport {
     memory.resize(system.model.trees.len());
-    let Workspace { motion, contacts, impacts, .. } = workspace;
-    motion.start(system, state, inputs, T::constant(system.settings.time_step));
+    let Workspace { motion, contacts, impacts, implicit, .. } = workspace;
     impacts.clear();
+    if system.settings.integrator.is_backward() {
+        let own = implicit.solve(system, state, inputs, memory, (motion, contacts));
+        let start = std::mem::take(&mut implicit.start);
+        let mut report = finish(system, &start, workspace, next);
+        workspace.implicit.start = start;
+        report.add(own, ContactResiduals::default());
+        return report;
+    }
+    motion.start(system, state, inputs, T::constant(system.settings.time_step));
     if system.settings.split_impacts {
         impacts.split(system, state, motion, None);
     }
@@ -72,7 +80,7 @@ pub(super) fn finish<T: Real>(
     next.q.clone_from(&state.q);
     next.v.clone_from(&state.v);
     let mut report = StepReport { steps: 1, ..StepReport::default() };
-    let Workspace { motion, contacts, impacts, closure } = &mut *workspace;
+    let Workspace { motion, contacts, impacts, closure, .. } = &mut *workspace;
     if contacts.unfinished {
         let status = Status::IterationLimit;
         let residual = f64::INFINITY;

@@ -4,6 +4,7 @@ use crate::ad::Real;
 use crate::argmin::Sharing;
 use crate::contact::{Impulses, joint_conditions, joint_owner};
 use crate::model::Model;
+use crate::state::State;
 
 /// What a step remembers for the next one: the impulses it starts its solvers from. An argument and
 /// a result, so that a step is a function of its arguments.
@@ -11,22 +12,25 @@ use crate::model::Model;
 pub struct StepMemory<T> {
     /// Of each tree the impulses on it.
     pub(super) trees: Vec<Impulses<T>>,
+    /// The state before, which steps by BDF2 start from too; empty by others, and before the first.
+    pub(super) past: State<T>,
 }
 
 impl<T> Default for StepMemory<T> {
     fn default() -> Self {
-        StepMemory { trees: Vec::new() }
+        StepMemory { trees: Vec::new(), past: State { q: Vec::new(), v: Vec::new() } }
     }
 }
 
 // By hand: the derived `clone_from` drops the memory it has.
 impl<T: Real> Clone for StepMemory<T> {
     fn clone(&self) -> Self {
-        StepMemory { trees: self.trees.clone() }
+        StepMemory { trees: self.trees.clone(), past: self.past.clone() }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.trees.clone_from(&other.trees);
+        self.past.clone_from(&other.past);
     }
 }
 
@@ -34,6 +38,18 @@ impl<T: Real> StepMemory<T> {
     /// Forgets the last step, as before the first one, and keeps the memory.
     pub fn clear(&mut self) {
         self.trees.iter_mut().for_each(Impulses::clear);
+        self.past.q.clear();
+        self.past.v.clear();
+    }
+
+    /// Whether it holds the state before that at the start of the next step.
+    pub(crate) fn has_past(&self, model: &Model) -> bool {
+        self.past.q.len() == model.nq() && self.past.v.len() == model.nv()
+    }
+
+    /// Moves the state before by a tangent vector.
+    pub(crate) fn move_past(&mut self, model: &Model, tangent: &[T]) {
+        self.past.advance(model.coordinates(), tangent);
     }
 
     /// Has as many trees as there are.
@@ -45,14 +61,15 @@ impl<T: Real> StepMemory<T> {
     pub fn numbers(model: &Model) -> usize {
         let pairs = (0..model.pairs.len()).map(|pair| numbers_of(model, pair)).sum::<usize>();
         let trees = SHARING * model.trees.len() + model.nv();
-        pairs + SHARED * model.shared_remembered_points() + joint_conditions(model) + trees
+        let past = 1 + model.nq() + model.nv();
+        pairs + SHARED * model.shared_remembered_points() + joint_conditions(model) + trees + past
     }
 
     /// Writes the impulses of all points that can touch, pair by pair, into as many numbers: four for each
     /// of the points that can touch at a time, the first the feature plus 1; zeros for those that do not.
     /// Then those of pairs without numbers of their own as they come: five for each, the first the pair plus 1; what
     /// there is no place for is forgotten. Then one number for each limit, dry friction and closed loop; and of each tree how
-    /// friction was shared in its island, by four numbers and one a velocity.
+    /// friction was shared in its island, by four numbers and one a velocity. Last whether there is a state before, and that.
     pub fn write(&self, model: &Model, numbers: &mut [T]) {
         numbers.fill(T::zero());
         let mut first = 0;
@@ -86,6 +103,11 @@ impl<T: Real> StepMemory<T> {
                 let all = numbers.iter().chain(y);
                 own.iter_mut().zip(all).for_each(|(to, &x)| *to = T::constant(x));
             }
+        }
+        if self.has_past(model) {
+            rest[0] = T::one();
+            let past = self.past.q.iter().chain(&self.past.v);
+            rest[1..].iter_mut().zip(past).for_each(|(to, &x)| *to = x);
         }
         let mut places = shared.chunks_exact_mut(SHARED);
         for &(of, feature, impulse) in self.trees.iter().flat_map(Impulses::known) {
@@ -134,6 +156,11 @@ impl<T: Real> StepMemory<T> {
                 sharing.y.extend(y);
             }
         }
+        if rest[0].value() == 1.0 && rest.iter().all(|x| x.value().is_finite()) {
+            let (q, v) = rest[1..].split_at(model.nq());
+            self.past.q.extend_from_slice(q);
+            self.past.v.extend_from_slice(v);
+        }
         for x in shared.chunks_exact(SHARED).filter(|x| x[0].value() > 0.0) {
             let [pair, feature] = [x[0], x[1]].map(|x| (x.value() as usize).checked_sub(1));
             let (Some(pair), Some(feature)) = (pair, feature) else { continue };
@@ -151,14 +178,28 @@ impl<T: Real> StepMemory<T> {
 
     /// The values, without derivatives.
     pub fn value(&self) -> StepMemory<f64> {
-        StepMemory { trees: self.trees.iter().map(Impulses::value).collect() }
+        let mut memory = StepMemory::default();
+        self.value_into(&mut memory);
+        memory
+    }
+
+    /// The same into memory of the caller's.
+    pub(super) fn value_into(&self, memory: &mut StepMemory<f64>) {
+        memory.resize(self.trees.len());
+        for (from, to) in self.trees.iter().zip(&mut memory.trees) {
+            from.value_into(to);
+        }
+        for (from, to) in [(&self.past.q, &mut memory.past.q), (&self.past.v, &mut memory.past.v)] {
+            to.clear();
+            to.extend(from.iter().map(|x| x.value()));
+        }
     }
 }
 
 impl StepMemory<f64> {
     /// The same memory as constants of another scalar.
     pub fn cast<T: Real>(&self) -> StepMemory<T> {
-        let mut memory = StepMemory { trees: Vec::new() };
+        let mut memory = StepMemory::default();
         self.cast_into(&mut memory);
         memory
     }
@@ -169,6 +210,7 @@ impl StepMemory<f64> {
         for (from, to) in self.trees.iter().zip(&mut memory.trees) {
             from.cast_into(to);
         }
+        self.past.cast_into(&mut memory.past);
     }
 }
 

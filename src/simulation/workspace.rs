@@ -4,7 +4,9 @@ use nalgebra::Vector3;
 
 use super::closure::Closure;
 use super::impacts::Impacts;
+use super::implicit_step::ImplicitStep;
 use super::splits::Splits;
+use super::step_memory::StepMemory;
 use super::step_report::StepReport;
 use crate::ad::Real;
 use crate::argmin::Mode;
@@ -19,6 +21,7 @@ pub struct Workspace<T: Real> {
     pub(super) contacts: Contacts<T>,
     pub(super) impacts: Impacts<T>,
     pub(super) closure: Closure<T>,
+    pub(super) implicit: ImplicitStep<T>,
 }
 
 impl<T: Real> Default for Workspace<T> {
@@ -28,6 +31,7 @@ impl<T: Real> Default for Workspace<T> {
             contacts: Contacts::default(),
             impacts: Impacts::default(),
             closure: Closure::default(),
+            implicit: ImplicitStep::default(),
         }
     }
 }
@@ -72,10 +76,15 @@ impl<T: Real> Workspace<T> {
     pub(crate) fn pose(
         &mut self,
         system: &System<T>,
-        state: &State<T>,
+        (state, memory): (&State<T>, &StepMemory<T>),
         inputs: &[T],
         solved: &Workspace<f64>,
     ) -> bool {
+        if system.settings.integrator.is_backward() {
+            let Workspace { motion, contacts, implicit, .. } = self;
+            implicit.pose(system, (state, memory), inputs, motion, &solved.implicit);
+            return contacts.pose(system, &implicit.start, motion, &solved.contacts);
+        }
         self.before_contacts(system, state, inputs, &solved.impacts.splits);
         let Workspace { motion, contacts, impacts, .. } = self;
         let struck = impacts.records.iter().map(struck);
@@ -127,8 +136,11 @@ impl<T: Real> Workspace<T> {
         solved: &Workspace<f64>,
         next: &mut State<T>,
     ) -> bool {
-        let Workspace { motion, contacts, impacts, closure } = self;
+        let Workspace { motion, contacts, impacts, closure, implicit } = self;
         let model = system.model;
+        if system.settings.integrator.is_backward() {
+            next.clone_from(&implicit.start);
+        }
         let found = advance_trees(model, (motion, &contacts.velocities), solved.parts(), next);
         for &(tree, _) in &impacts.back {
             if is_untouched(model, &solved.motion, &solved.contacts, tree) {

@@ -134,8 +134,9 @@ impl<'a> MixedDerivative<'a> {
         *rest = None;
         let rests: Vec<Option<Vec<f64>>> =
             self.guests.iter().map(|&body| self.bodies[body].rest()).collect();
-        if rests.iter().any(Option::is_some) {
-            let Some(lu) = factor_rest(node, first, &rests, factor, perturbation) else {
+        if rests.iter().any(Option::is_some) || !node.rest.is_empty() {
+            let own = (own.as_slice(), first, &rests[..]);
+            let Some(lu) = factor_rest(node, own, factor, perturbation) else {
                 return false;
             };
             *rest = Some(lu);
@@ -344,16 +345,16 @@ impl<'a> MixedDerivative<'a> {
     }
 }
 
-/// 1 + H K, K the `rests` of guests, L^-1 S_k L^-T of what their condensed matrices are more than L L'; nothing if it is singular.
+/// 1 + H K, K of rigid bodies and the `rests` of guests, L^-1 S_k L^-T of what their condensed matrices are more than L L'; nothing if it is singular.
 fn factor_rest(
     node: &CoupledContact,
-    first: usize,
-    rests: &[Option<Vec<f64>>],
+    (inputs, first, rests): (&[f64], usize, &[Option<Vec<f64>>]),
     factor: &mut ContactFactor<f64>,
     perturbation: &mut Perturbation<f64>,
 ) -> Option<Lu<f64>> {
     let all = node.rows.velocities();
     perturbation.fit(node, all, 0);
+    node.write_couplings(inputs, &mut perturbation.x);
     for (k, rest) in rests.iter().enumerate() {
         let Some(rest) = rest else { continue };
         let range = node.rows.tree(first + k);

@@ -2,7 +2,8 @@
 //!
 //! Rigid bodies have velocities and momenta that go with them; a soft body has in each iteration of Newton's method its condensed
 //! matrix and the velocities without contact of the vertices that may touch. To the contact problem it is a tree more, so
-//! that one problem decides about all. The momentum of rigid bodies is met in each iteration, as the law is; that of soft bodies converges.
+//! that one problem decides about all. The momentum of rigid bodies is met in each iteration, as the law is, unless their steps are implicit;
+//! that of soft bodies converges.
 
 use super::moving_body::{MovingBody, PosedBody};
 use super::soft_scene::{SoftBody, SoftScene};
@@ -26,6 +27,7 @@ impl MixedStep {
         self.guests.count = 0;
         self.guests.contacts.clear();
         host.solve(&mut self.guests);
+        host.settle(&mut self.guests);
         self.carry(scene, bodies, host);
         self.linked.clear();
         for (body, moving) in scene.bodies.iter().zip(&mut *bodies) {
@@ -74,6 +76,7 @@ impl MixedStep {
             *linked = *linked && hosted.begin(&momentum, contacts, step, scene.newton);
         }
         self.guests.again = false;
+        host.begin();
         let status = loop {
             if let Err(status) = self.invite(&scene.bodies, bodies) {
                 break Err(status);
@@ -81,10 +84,11 @@ impl MixedStep {
             host.solve(&mut self.guests);
             self.guests.again = true;
             self.carry(scene, bodies, host);
+            let met = host.has_ended();
             match self.follow(&scene.bodies, bodies) {
-                Some(true) => break Ok(()),
-                Some(false) => {}
-                None => break Err(Status::Stalled),
+                Some(true) if met => break Ok(()),
+                Some(_) if host.linearize() => {}
+                _ => break Err(Status::Stalled),
             }
         };
         for ((body, moving), _) in linked(&self.linked, &scene.bodies, bodies) {

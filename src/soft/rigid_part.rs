@@ -70,7 +70,7 @@ impl<'a> RigidPart<'a> {
         let haste = 2.0 * (fastest + scene.time_step * pull.fold(0.0, f64::max));
         let mut solve = |host: &mut Host| {
             for (number, moving) in bodies.iter_mut().enumerate() {
-                moving.pose(scene, (number, time), Some(host.motion));
+                moving.pose(scene, (number, time), Some(&*host.motion));
             }
             mixed.solve(scene, bodies, host);
         };

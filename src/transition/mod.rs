@@ -93,6 +93,7 @@ impl Transition {
     /// If the contact solver of the scene has no derivatives.
     pub fn new(name: &str, scene: Arc<Scene>) -> Result<Self, Error> {
         scene.settings.solver.demand_derivatives(name)?;
+        scene.settings.demand_one_state(name)?;
         Ok(Transition::start(name, scene))
     }
 
@@ -353,7 +354,7 @@ impl Transition {
         self.adjoint
             .pull_back(&step, weights, &mut self.adjoints)
             .map_err(|error| Error::undefined(&self.name, error.to_string()))?;
-        let Adjoints { state, inputs, parameters } = &self.adjoints;
+        let Adjoints { state, inputs, parameters, .. } = &self.adjoints;
         let mut product = state.clone();
         product.extend(self.inputs.iter().map(|&k| inputs[k]));
         let of = |p: &ParameterRef| p.slots.iter().map(|&slot| parameters[slot]).sum::<f64>();

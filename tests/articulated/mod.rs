@@ -1,5 +1,6 @@
 //! Bodies joined by joints.
 
+mod backward;
 mod closed_forms;
 mod gradients;
 mod joints;

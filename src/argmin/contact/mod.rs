@@ -65,6 +65,7 @@ mod natural_residual;
 mod node;
 mod node_residual;
 mod problem;
+mod reaction;
 mod residuals_of;
 mod response;
 mod rule;

@@ -2,6 +2,7 @@
 
 use super::node_residual::conditions;
 use super::problem::{ContactData, ContactMethod, CoupledContact, Layout};
+use super::reaction::Reaction;
 use super::response::{ContactResponse, Perturbation};
 use super::rule::Selection;
 use super::solution::ContactSolution;
@@ -18,6 +19,7 @@ const COARSE: [f64; 3] = [1e-6, 1e-4, 1e-2];
 #[derive(Clone, Debug, Default)]
 pub struct ContactFactor<T> {
     pub(crate) response: ContactResponse<T>,
+    reaction: Reaction<T>,
     /// v+ - v_p, and L' of it.
     change: Vec<T>,
     change_by_factor: Vec<T>,
@@ -32,6 +34,34 @@ impl<T> ContactFactor<T> {
     /// Whether the conditions determine the derivative.
     pub(crate) fn is_determined(&self) -> bool {
         self.determined
+    }
+}
+
+impl<T: Real> ContactFactor<T> {
+    /// The velocities under a perturbation, as [`ContactResponse::respond`] has them, with what momenta answer.
+    pub(crate) fn velocities(&mut self, node: &CoupledContact, perturbation: &mut Perturbation<T>) {
+        self.response.respond(node, perturbation);
+        if !node.rest.is_empty() {
+            self.reaction.answer(perturbation);
+        }
+    }
+
+    /// The same of the own perturbation, with all that impulses follow from.
+    fn respond(&mut self, node: &CoupledContact) {
+        let Self { response, perturbation, reaction, .. } = self;
+        match node.rest.is_empty() {
+            true => response.respond(node, perturbation),
+            false => reaction.respond(node, response, perturbation),
+        }
+    }
+
+    /// The adjoint of [`respond`](Self::respond) and of the impulses.
+    fn respond_transpose(&mut self, node: &CoupledContact, impulses: &[T]) {
+        let Self { response, perturbation, reaction, .. } = self;
+        match node.rest.is_empty() {
+            true => response.respond_transpose(node, impulses, perturbation),
+            false => reaction.respond_transpose(node, response, impulses, perturbation),
+        }
     }
 }
 
@@ -66,7 +96,8 @@ impl CoupledContact {
         let coarse = COARSE.map(|coarse| Selection::CoarseLeastNorm(coarse.max(dependent)));
         let mut rules = [Selection::LeastNorm(dependent)].into_iter().chain(coarse);
         factor.determined = self.is_differentiable(solution)
-            && rules.any(|rule| factor.response.factor(data, solution, rule));
+            && rules.any(|rule| factor.response.factor(data, solution, rule))
+            && (self.rest.is_empty() || factor.reaction.factor(self, data, &mut factor.response));
         factor.change.clear();
         factor.change.extend(velocity.iter().zip(data.free).map(|(&v, &free)| v - free));
         factor.change_by_factor.resize(velocity.len(), T::zero());
@@ -167,7 +198,7 @@ impl Node for CoupledContact {
         }
         let data = self.data(inputs);
         self.perturb(&data, outputs, columns, input_tangents, f);
-        f.response.respond(self, &mut f.perturbation);
+        f.respond(self);
         f.response.impulses(self, &f.perturbation, &mut f.impulses);
         let x = &mut f.perturbation.x;
         for tree in 0..self.rows.trees() {
@@ -205,7 +236,7 @@ impl Node for CoupledContact {
         adjoint.fit_whole(self, 1);
         adjoint.x.copy_from_slice(velocity_adjoints);
         data.solve_factor(&mut adjoint.x);
-        f.response.respond_transpose(self, impulse_adjoints, adjoint);
+        f.respond_transpose(self, impulse_adjoints);
         self.perturb_transpose(&data, outputs, f, input_adjoints);
     }
 }

@@ -21,6 +21,7 @@ pub(super) fn conditions<T: Real>(
     let (velocity, lambda) = outputs.split_at(nv);
     let (momentum, conditions) = residual.split_at_mut(nv);
     momentum_residual(&data, velocity, lambda, momentum);
+    add_rest(node, velocity, momentum);
     let mut u = vec![T::zero(); lambda.len()];
     node.rows.times(data.jacobian, velocity, &mut u);
     for (i, block) in data.blocks().iter().enumerate() {
@@ -83,6 +84,19 @@ pub(super) fn momentum_residual<T: Real>(
             for (i, r) in momentum.iter_mut().enumerate().skip(k) {
                 *r += l[i * n + k] * half;
             }
+        }
+    }
+}
+
+/// Adds what momenta answer to changes of the velocities, which is nothing where these do not change.
+fn add_rest<T: Real>(node: &CoupledContact, velocity: &[T], momentum: &mut [T]) {
+    for tree in (0..node.rows.trees()).filter(|_| !node.rest.is_empty()) {
+        let range = node.rows.tree(tree);
+        let rest = node.rest[node.rows.square(tree)].chunks_exact(range.len().max(1));
+        let moved = |v: &T| *v - T::constant(v.value());
+        for (r, row) in momentum[range.clone()].iter_mut().zip(rest) {
+            let velocity = velocity[range.clone()].iter().map(moved);
+            *r = velocity.zip(row).fold(*r, |sum, (v, &s)| sum + v * s);
         }
     }
 }

@@ -26,6 +26,9 @@ pub struct CoupledContact {
     /// are: where little changes from step to step that saves most of the work. Not for solutions that are
     /// differentiated: of impulses that are not unique these need not be those of least norm.
     pub keep: bool,
+    /// What momenta answer to changes of v+ beyond L L' dv+, where velocities without contact depend on those at the end: S dv+, tree by
+    /// tree and row-major, or nothing. It says nothing about values: v_p is what it is at the solution.
+    pub rest: Vec<f64>,
 }
 
 /// How a [`CoupledContact`] is solved.
@@ -53,6 +56,7 @@ impl Clone for CoupledContact {
         self.rows.clone_from(&other.rows);
         self.laws.clone_from(&other.laws);
         (self.tolerance, self.method, self.keep) = (other.tolerance, other.method, other.keep);
+        self.rest.clone_from(&other.rest);
     }
 }
 
@@ -95,6 +99,7 @@ impl CoupledContact {
     pub fn clear(&mut self) {
         self.rows.clear();
         self.laws.clear();
+        self.rest.clear();
     }
 
     /// How many inputs there are.

@@ -134,12 +134,10 @@ fn rigid_document<'a>(
         }
     }
     if let Some(DeValue::Table(settings)) = entries.get_mut("simulation").map(Spanned::get_mut) {
-        // Words of soft bodies.
-        for field in ["integrator", "solver"] {
-            let word = settings.get(field).and_then(|value| value.get_ref().as_str());
-            if word.is_some_and(|word| ["bdf1", "hybrid"].contains(&word)) {
-                settings.remove(field);
-            }
+        // A word of soft bodies.
+        let solver = settings.get("solver").and_then(|value| value.get_ref().as_str());
+        if solver == Some("hybrid") {
+            settings.remove("solver");
         }
     }
     Ok(rigid)

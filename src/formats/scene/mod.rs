@@ -313,6 +313,9 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     table.demand("tolerance", sound, "must be positive and at most 1e-3", tolerance, "")?;
     let stiff = settings.compliance <= 1.0;
     table.demand("compliance", stiff, "must be at most 1", settings.compliance, "")?;
+    if let Some((field, message)) = settings.backward_conflict() {
+        return Err(table.error(field, message));
+    }
     if settings.restitution_law == RestitutionLaw::Poisson {
         let message = if settings.solver != ContactSolver::Coupled {
             "\"poisson\" only has a meaning with solver = \"coupled\""

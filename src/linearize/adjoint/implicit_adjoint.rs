@@ -89,7 +89,7 @@ impl ImplicitAdjoint {
                 self.weights[k] = dt * w[k] - b[i];
             }
         }
-        let Adjoints { state, inputs, parameters: to_parameters } = &mut *adjoints;
+        let Adjoints { state, inputs, parameters: to_parameters, .. } = &mut *adjoints;
         let (to_q, to_v) = state.split_at_mut(nv);
         self.forces.update(model, parameters, of.state, of.inputs);
         let (system, at) = ((model, parameters), (of.state, of.inputs));

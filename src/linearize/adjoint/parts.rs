@@ -17,6 +17,8 @@ pub struct Adjoints {
     pub inputs: Vec<f64>,
     /// Of the values of all [`Parameters`](crate::model::Parameters).
     pub parameters: Vec<f64>,
+    /// Of the state before that at the start, which steps by [`Bdf2`](Integrator::Bdf2) start from too, as a tangent vector; zeros by others.
+    pub past: Vec<f64>,
 }
 
 impl Adjoints {
@@ -27,6 +29,7 @@ impl Adjoints {
             (&mut self.state, 2 * nv),
             (&mut self.inputs, nv + nu),
             (&mut self.parameters, model.parameter_count()),
+            (&mut self.past, 2 * nv),
         ] {
             numbers.clear();
             numbers.resize(size, 0.0);

@@ -27,7 +27,7 @@ pub(super) fn pull_back_recorded(
     };
     let zero = vec![0.0; at.dimension()];
     let (_, found) = ad::vjp(recorded, &zero, |_| weights)?;
-    let Adjoints { state, inputs, parameters } = adjoints;
+    let Adjoints { state, inputs, parameters, .. } = adjoints;
     let numbers = state.iter_mut().chain(inputs).chain(parameters);
     numbers.zip(&found).for_each(|(to, x)| *to += x);
     Ok(())

@@ -47,6 +47,8 @@ pub struct RolloutAdjoint {
     adjoint: StepAdjoint,
     adjoints: Adjoints,
     end: Vec<f64>,
+    /// What the step after adds to the adjoint of the state before it.
+    past: Vec<f64>,
     recorded: usize,
     begin: f64,
 }
@@ -151,6 +153,8 @@ impl RolloutAdjoint {
     ) -> Result<(), ad::Error> {
         self.recorded = 0;
         self.adjoints.fit(system.model);
+        self.past.clear();
+        self.past.resize(2 * system.model.nv(), 0.0);
         seed(self.steps, &self.states[self.steps], &mut self.adjoints.state);
         for k in (0..self.steps).rev() {
             let taken = TakenStep {
@@ -165,6 +169,7 @@ impl RolloutAdjoint {
             self.adjoints.state.clear();
             self.adjoints.state.resize(self.end.len(), 0.0);
             self.adjoints.inputs.fill(0.0);
+            self.adjoints.past.fill(0.0);
             if self.adjoint.pull_back(&taken, &self.end, &mut self.adjoints)? == Way::Tape {
                 self.recorded += 1;
             }
@@ -173,8 +178,13 @@ impl RolloutAdjoint {
             own.clone_from(&self.adjoints.inputs);
             let duration = system.settings.time_step;
             system.model.schedule(self.begin + k as f64 * duration, duration, own);
+            let Adjoints { state, past, .. } = &mut self.adjoints;
+            state.iter_mut().zip(&self.past).for_each(|(to, x)| *to += x);
+            std::mem::swap(&mut self.past, past);
             seed(k, &self.states[k], &mut self.adjoints.state);
         }
+        // What the first step of a rollout that goes on from another has of the state before it.
+        std::mem::swap(&mut self.past, &mut self.adjoints.past);
         Ok(())
     }
 

@@ -79,7 +79,7 @@ impl StepAdjoint {
     ///
     /// By the transpose of the structured Jacobian, by any integrator and any law of friction, smoothed or not, with closed loops;
     /// flight and impact of bodies are recorded by themselves where the step was split. The whole step goes by the tape, with the memory
-    /// of the step before as data, where the passes of the staggered solver are to be differentiated, with learned friction
+    /// of the step before as data (but for the state before it), by backward differentiation formulas, where the passes of the staggered solver are to be differentiated, with learned friction
     /// and dissipation and the terms of friction beyond Coulomb's, where impacts rebound by Poisson's law, with masses that are not positive, and where points of contact are not
     /// found again with derivatives. Where the contacts determine no derivative, adjoints are NaN.
     ///
@@ -101,10 +101,13 @@ impl StepAdjoint {
             false => self.recorded.pull_back(step, end, &mut own).map(|()| Way::Tape),
         };
         if way.is_ok() {
-            let Adjoints { state, inputs, parameters } = adjoints;
-            for (to, from) in
-                [(state, &own.state), (inputs, &own.inputs), (parameters, &own.parameters)]
-            {
+            let Adjoints { state, inputs, parameters, past } = adjoints;
+            for (to, from) in [
+                (state, &own.state),
+                (inputs, &own.inputs),
+                (parameters, &own.parameters),
+                (past, &own.past),
+            ] {
                 to.iter_mut().zip(from).for_each(|(to, x)| *to += x);
             }
         }
@@ -122,7 +125,8 @@ impl StepAdjoint {
         // Stages of lone bodies, which a model has that was made for another integrator, are not known here.
         let mixed = staged && model.has_state_forces() && model.trees.iter().any(|tree| tree.lone);
         let by_conditions = are_by_conditions(settings) && !contacts.follow_impacts();
-        if !are_forces(model) || !admissible || !by_conditions || mixed {
+        let backward = settings.integrator.is_backward();
+        if !are_forces(model) || !admissible || !by_conditions || mixed || backward {
             return false;
         }
         let mut before = std::mem::take(&mut self.before);
@@ -147,7 +151,7 @@ impl StepAdjoint {
                     forces[entry.v.clone()].fill(0.0);
                 }
             }
-            let Adjoints { state: to_state, inputs: to_inputs, parameters } = &mut *adjoints;
+            let Adjoints { state: to_state, inputs: to_inputs, parameters, .. } = &mut *adjoints;
             let to = [&mut to_state[..], to_inputs, parameters];
             let at = (state, inputs, settings.time_step);
             done = pull_back_forces(system, at, &forces, to).is_ok();
@@ -317,14 +321,17 @@ impl Recorded {
         adjoints: &mut Adjoints,
     ) -> Result<(), ad::Error> {
         let at = self.point(step);
-        let zero = vec![0.0; at.dimension()];
+        let past = if step.memory.has_past(step.system.model) { end.len() } else { 0 };
+        let zero = vec![0.0; at.dimension() + past];
         let displaced = |d: &[Var]| Displaced::default().step(&at, d).0.to_vec();
         let (_, found) = ad::vjp(displaced, &zero, |_| end.to_vec())?;
         let (state, rest) = found.split_at(adjoints.state.len());
-        let (inputs, parameters) = rest.split_at(adjoints.inputs.len());
+        let (inputs, rest) = rest.split_at(adjoints.inputs.len());
+        let (parameters, before) = rest.split_at(adjoints.parameters.len());
         adjoints.state.copy_from_slice(state);
         adjoints.inputs.copy_from_slice(inputs);
         adjoints.parameters.copy_from_slice(parameters);
+        adjoints.past[..past].copy_from_slice(before);
         Ok(())
     }
 }

@@ -149,7 +149,7 @@ impl TreeAdjoint {
         let nv = model.nv();
         for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| tree.lone) {
             let own = &self.lone[tree];
-            let Adjoints { state, inputs, parameters } = &mut *adjoints;
+            let Adjoints { state, inputs, parameters, .. } = &mut *adjoints;
             own.add_parameters(model, entry.bodies[0], parameters);
             if of.before(tree) == Before::Recorded {
                 continue;
@@ -173,7 +173,11 @@ impl TreeAdjoint {
             *sum = dt * squares[k] - self.weights[k] * of.velocities[k];
         }
         let free = match of.integrator() {
-            Integrator::SemiImplicit | Integrator::ImplicitFast => {
+            // Of backward formulas nothing asks.
+            Integrator::SemiImplicit
+            | Integrator::ImplicitFast
+            | Integrator::Bdf1
+            | Integrator::Bdf2 => {
                 self.semi_implicit(of, adjoints);
                 true
             }
@@ -236,7 +240,7 @@ impl TreeAdjoint {
             return;
         }
         let System { model, parameters, .. } = *of.system;
-        let Adjoints { state, inputs, parameters: to_parameters } = adjoints;
+        let Adjoints { state, inputs, parameters: to_parameters, .. } = adjoints;
         let (to_q, to_v) = state.split_at_mut(model.nv());
         self.forces.update(model, parameters, of.state, of.inputs);
         if of.integrator() == Integrator::ImplicitFast {

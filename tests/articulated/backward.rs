@@ -1,0 +1,276 @@
+//! Steps by backward differentiation formulas: orders, balance of momentum with contacts, stiff motors, derivatives.
+
+use nalgebra::{Matrix3, UnitQuaternion, Vector3};
+use stiction::model::{Integrator, Scene};
+use stiction::simulation::Rollout;
+use stiction::verify::{Gradcheck, StepProgram};
+
+use super::{parse, rollout, run, system};
+use crate::agreement::step_derivatives_agree;
+use crate::scenes::FLOOR;
+
+const ORDERS: [(Integrator, f64); 2] = [(Integrator::Bdf1, 1.0), (Integrator::Bdf2, 2.0)];
+
+/// The state after `time` seconds.
+fn after(text: &str, integrator: Integrator, time_step: f64, time: f64) -> Vec<f64> {
+    let settings = format!("integrator = \"{}\"\ntime_step = {time_step:?}", integrator.name());
+    let scene = parse(&format!("[simulation]\n{settings}\n{text}"));
+    let rollout = run(&scene, (time / time_step).round() as usize);
+    [rollout.state.q, rollout.state.v].concat()
+}
+
+/// How the error of a state falls with the step: beside Runge and Kutta's method, of which it is 1e-4 of that.
+fn order(text: &str, integrator: Integrator, time_step: f64, time: f64) -> f64 {
+    let exact = after(text, Integrator::RungeKutta, time_step / 16.0, time);
+    let error = |time_step: f64| {
+        let found = after(text, integrator, time_step, time);
+        let all = found.iter().zip(&exact).map(|(a, b)| (a - b) * (a - b));
+        all.sum::<f64>().sqrt()
+    };
+    (error(time_step) / error(0.5 * time_step)).log2()
+}
+
+const PENDULUM: &str = "[[body]]
+name = 'pendulum'
+mass = 2
+center_of_mass = [0, 0, -0.5]
+inertia = [0.1, 0.1, 0.1]
+joint = { type = 'revolute', axis = [1, 0, 0], q = 1.2, v = 0.5, damping = 0.05 }";
+
+const VIBRATION: &str = "[[body]]
+name = 'mass'
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+joint = { type = 'prismatic', axis = [1, 0, 0], q = 0.1, stiffness = 40, damping = 0.2 }";
+
+const TUMBLING: &str = "[[body]]
+name = 'body'
+mass = 0.4
+center_of_mass = [0.02, -0.01, 0.03]
+inertia = [0.001, 0.002, 0.0025]
+velocity = [0.5, 0, 1]
+angular_velocity = [1, 4, -2]";
+
+const DOUBLE: &str = "[[body]]
+name = 'upper'
+joint = { type = 'ball', v = [1, -0.5, 2] }
+mass = 1
+center_of_mass = [0.01, 0.02, -0.3]
+inertia = [0.05, 0.04, 0.03]
+[[body]]
+name = 'lower'
+parent = 'upper'
+position = [0, 0, -0.6]
+joint = { type = 'revolute', axis = [0.2, 1, 0], q = 0.7, v = -1, stiffness = 3 }
+mass = 0.7
+center_of_mass = [0, 0.02, -0.2]
+inertia = [0.02, 0.03, 0.01]";
+
+#[test]
+fn errors_fall_with_the_order() {
+    for (name, text, time_step) in [
+        ("pendulum", PENDULUM, 1.0 / 256.0),
+        ("vibration", VIBRATION, 1.0 / 512.0),
+        ("tumbling", TUMBLING, 1.0 / 512.0),
+        ("double", DOUBLE, 1.0 / 512.0),
+    ] {
+        for (integrator, expected) in ORDERS {
+            let found = order(text, integrator, time_step, 0.5);
+            assert!((found - expected).abs() < 0.1, "{name}, {integrator:?}: {found}");
+        }
+    }
+}
+
+/// A scene by both formulas.
+fn both(text: &str) -> impl Iterator<Item = Scene> {
+    ORDERS.into_iter().map(move |(integrator, _)| {
+        let name = integrator.name();
+        parse(&format!("[simulation]\ntime_step = 0.01\nintegrator = \"{name}\"\n{text}"))
+    })
+}
+
+const SPINNING: &str = "[[body]]
+name = 'box'
+mass = 0.4
+center_of_mass = [0.01, -0.005, 0.008]
+inertia = [0.001, 0.002, 0.0025, 1e-4, -2e-4, 1e-4]
+position = [0, 0, 0.09]
+orientation = [0.8, 0.4, 0.2, 0.4]
+velocity = [0.5, 0.2, -0.3]
+angular_velocity = [6, 9, -14]
+shape = { box = [0.05, 0.06, 0.07] }
+";
+
+#[test]
+fn impulses_are_what_the_momenta_change_by() {
+    // Friction acts at the height of the lowest point, and not where each is at the start of the step.
+    for (mu, lever) in [("0", 1e-12), ("0.4", 0.01)] {
+        balance(&format!("{SPINNING}{FLOOR}[[contact]]\nmu = {mu}\n"), lever);
+    }
+}
+
+fn balance(text: &str, lever: f64) {
+    for scene in both(text) {
+        let mut rollout = rollout(&scene);
+        let (mut touched, mut before) = (0, scene.state.clone());
+        let values = &scene.parameters;
+        let (mass, c) = (values.mass(&scene.model, 0), values.center_of_mass(&scene.model, 0));
+        let inertia = values.inertia(&scene.model, 0);
+        for step in 0..150 {
+            let now = rollout.state.clone();
+            rollout.step(&scene.inputs);
+            let first = step == 0 || scene.settings.integrator == Integrator::Bdf1;
+            // q̄, v̄ and a by hand.
+            let quaternion = |state: &stiction::state::State<f64>| {
+                let [w, x, y, z] = state.orientation(0);
+                UnitQuaternion::new_normalize(nalgebra::Quaternion::new(w, x, y, z))
+            };
+            let turned = (quaternion(&before).inverse() * quaternion(&now)).scaled_axis();
+            let third = if first { 0.0 } else { 1.0 / 3.0 };
+            let start = quaternion(&now) * UnitQuaternion::from_scaled_axis(turned * third);
+            let ahead = |of: &dyn Fn(&stiction::state::State<f64>) -> Vector3<f64>| {
+                of(&now) + (of(&now) - of(&before)) * third
+            };
+            let v = ahead(&|state| state.velocity(0));
+            let w = ahead(&|state| state.angular_velocity(0));
+            let a = if first { 0.01 } else { 0.02 / 3.0 };
+            let end = &rollout.state;
+            let (v1, w1) = (end.velocity(0), end.angular_velocity(0));
+            let r1: Matrix3<f64> = quaternion(end).to_rotation_matrix().into_inner();
+            // Newton and Euler about the centre of mass, at the end.
+            let spin = (w1 - w) / a;
+            let pull = (v1 - v) / a + r1 * (spin.cross(&c) + w1.cross(&w1.cross(&c)));
+            let force = (pull - Vector3::new(0.0, 0.0, -9.81)) * mass;
+            let torque =
+                inertia * spin + w1.cross(&(inertia * w1)) + c.cross(&(r1.transpose() * force));
+            let (mut linear, mut angular) = (Vector3::zeros(), Vector3::zeros());
+            let at_start = start.to_rotation_matrix().into_inner();
+            for contact in rollout.workspace.contacts() {
+                let [n, t1, t2] = contact.impulse;
+                let [x, y] = stiction::contact::contact_frame(contact.normal);
+                let impulse = contact.normal * n + x * t1 + y * t2;
+                linear += impulse;
+                angular += (c + contact.arms[1]).cross(&(at_start.transpose() * impulse));
+            }
+            touched += usize::from(linear.norm() > 0.0);
+            assert!((force * a - linear).norm() < 1e-13 * (mass + linear.norm()), "{step}");
+            let left = (torque * a - angular).norm();
+            assert!(left < 1e-14 + lever * linear.norm(), "{step}: {left:e} of {linear}");
+            before = now;
+        }
+        assert!(touched > 30, "{touched}");
+        assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
+    }
+}
+
+fn check(name: &str, rollout: &Rollout<f64>, scene: &Scene) {
+    let program =
+        StepProgram::new(system(scene), &rollout.state, &scene.inputs, &rollout.memory, 1);
+    let found = Gradcheck::of(&program).unwrap();
+    assert!(found.passed(), "{name}: {found:?}");
+    assert!(found.report.unsolved == 0, "{name}: {:?}", found.report);
+}
+
+#[test]
+fn derivatives_of_bodies_that_spin_on_a_floor() {
+    let contact = "[[contact]]\nmu = 0.4\nrestitution = 0.3\n";
+    for scene in both(&format!("{SPINNING}{FLOOR}{contact}")) {
+        let mut rollout = rollout(&scene);
+        for stride in [3, 5, 8, 30] {
+            rollout.advance(stride, &scene.inputs);
+            check(scene.settings.integrator.name(), &rollout, &scene);
+        }
+        if scene.settings.integrator == Integrator::Bdf1 {
+            for steps in [3, 8, 40] {
+                let found = step_derivatives_agree("spinning", &scene, steps);
+                assert_eq!(found.dual_columns, scene.model.parameter_count(), "{steps}");
+            }
+        }
+    }
+}
+
+/// Two bodies on springs, to each other and to a wall, one of which lands on the floor.
+const SPRUNG: &str = "[[body]]
+name = 'first'
+mass = 0.3
+inertia = [0.001, 0.002, 0.0025]
+position = [0, 0, 0.11]
+velocity = [0.4, 0, -0.5]
+angular_velocity = [3, -2, 5]
+shape = { sphere = 0.1 }
+[[body]]
+name = 'second'
+mass = 0.2
+inertia = [0.001, 0.002, 0.0015]
+position = [0.5, 0.1, 0.3]
+angular_velocity = [-2, 1, 4]
+[[tendon]]
+name = 'between'
+bodies = ['first', 'second']
+points = [[0.02, 0, 0.05], [-0.03, 0.02, 0]]
+stiffness = 400
+damping = 2
+rest = 0.5
+[[tendon]]
+name = 'wall'
+bodies = ['world', 'second']
+points = [[1, 0, 0.5], [0.03, 0.01, 0]]
+stiffness = 900
+rest = 0.5
+";
+
+#[test]
+fn derivatives_of_bodies_on_springs() {
+    let contact = "[[contact]]\nmu = 0.4\n";
+    for scene in both(&format!("{SPRUNG}{FLOOR}{contact}")) {
+        assert_eq!(scene.model.trees.len(), 1, "what springs couple is one tree");
+        let mut rollout = rollout(&scene);
+        for stride in [1, 4, 20] {
+            rollout.advance(stride, &scene.inputs);
+            check(scene.settings.integrator.name(), &rollout, &scene);
+        }
+        assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
+    }
+}
+
+#[test]
+fn stiff_springs_and_servos_are_stable_and_settle() {
+    // 1 / (dt^2 k / m) = 1e-6: what is not implicit explodes.
+    let text = "[[body]]
+        name = 'arm'
+        mass = 1
+        center_of_mass = [0, 0, -0.5]
+        inertia = [0.1, 0.1, 0.1]
+        joint = { type = 'revolute', axis = [1, 0, 0], q = 1.0 }
+        [[actuator]]
+        name = 'servo'
+        joint = 'arm'
+        type = 'position'
+        kp = 1e8
+        kd = 1e3
+        control = 0.3";
+    for scene in both(text) {
+        let rollout = run(&scene, 200);
+        // m g l sin q = kp (control - q)
+        let sag = 9.81 * 0.5 * f64::sin(0.3) / 1e8;
+        assert!((rollout.state.q[0] - 0.3 + sag).abs() < 1e-12, "{:?}", rollout.state);
+    }
+}
+
+#[test]
+fn what_backward_formulas_go_without_is_refused() {
+    for (more, says) in [
+        ("split_impacts = true", "simulation.split_impacts: is not for integrator"),
+        ("solver = 'staggered'", "simulation.solver: is not for integrator"),
+        ("smoothing = 1e-3", "simulation.smoothing: is not for integrator"),
+    ] {
+        let text =
+            format!("[simulation]\ntime_step = 0.01\nintegrator = 'bdf1'\n{more}\n{SPINNING}");
+        let error = Scene::parse(&text, "scene.toml").unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let text = format!("[simulation]\ntime_step = 0.01\nintegrator = 'bdf2'\n{SPINNING}");
+    let scene = Scene::parse(&text, "scene.toml").unwrap();
+    let error = stiction::transition::Transition::new("scene.toml", scene.into()).err().unwrap();
+    assert!(error.to_string().contains("bdf2 steps from the last two states"), "{error}");
+}
