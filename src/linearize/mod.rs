@@ -29,6 +29,7 @@ mod contact_derivative;
 mod contact_side;
 mod convention;
 mod displacement;
+mod end_of_step;
 mod equality_geometry;
 mod expressed;
 mod file;

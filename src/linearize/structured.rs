@@ -14,6 +14,7 @@ use nalgebra::{DMatrix, DVector};
 use super::conditions::{Condition, Conditions};
 use super::contact_derivative::ContactDerivatives;
 use super::displacement::Point;
+use super::end_of_step::WholeMomentum;
 use super::guest_slopes::GuestSlopes;
 use super::loop_closure::LoopClosure;
 use super::selection::Selection;
@@ -22,8 +23,8 @@ use super::state_force_response::are_forces;
 use super::tree_derivative::{Columns, TreeDerivatives};
 use crate::argmin::{ContactResponse, Perturbation};
 use crate::contact::Contacts;
-use crate::dynamics::{FreeMotion, TreeMotion};
-use crate::linalg::{Lu, dot, solve_lower_rows, solve_lower_transpose_rows};
+use crate::dynamics::FreeMotion;
+use crate::linalg::{solve_lower_rows, solve_lower_transpose_rows};
 use crate::model::{Integrator, System};
 use crate::simulation::ClosureStep;
 
@@ -36,8 +37,7 @@ pub(super) struct Structured {
     perturbation: Perturbation<f64>,
     visited: Vec<bool>,
     closed: Closed,
-    whole: Vec<f64>,
-    lu: Lu<f64>,
+    whole: WholeMomentum,
 }
 
 /// What a displacement does to coordinates, as a step; and one column of them.
@@ -129,29 +129,15 @@ impl Structured {
             if motion.tree(tree).rest.is_empty() {
                 self.solve(at, motion, solve_lower_rows);
                 self.solve(at, motion, solve_lower_transpose_rows);
-            } else if !self.solve_whole(motion.tree(tree)) {
-                return false;
+            } else {
+                if !self.whole.factor(&motion.tree(tree)) {
+                    return false;
+                }
+                self.whole.solve_rows(self.columns.count(), &mut self.perturbation.x);
             }
             self.end(at, motion, end, (a, b));
         }
         true
-    }
-
-    /// X <- (L L' + S)^-1 X of a tree by itself. False if that is singular.
-    fn solve_whole(&mut self, tree: TreeMotion<f64>) -> bool {
-        let (l, n) = (tree.mass_factor, tree.velocity.len());
-        self.whole.clear();
-        self.whole.extend_from_slice(tree.rest);
-        for (k, x) in self.whole.iter_mut().enumerate() {
-            let (i, j) = (k / n, k % n);
-            let most = i.min(j) + 1;
-            *x += dot(&l[i * n..][..most], &l[j * n..][..most]);
-        }
-        let regular = self.lu.factor(&self.whole, n);
-        if regular && self.columns.count() > 0 {
-            self.lu.solve_rows(self.columns.count(), &mut self.perturbation.x);
-        }
-        regular
     }
 
     /// Of the island with guests, after [`linearize`](Self::linearize), in the place of its columns of A and B: what its trees end with by

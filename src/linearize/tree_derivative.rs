@@ -6,14 +6,15 @@ use std::ops::Range;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::displacement::Point;
+use super::end_of_step::{EndOfStep, is_implicit};
 use super::free_velocity::FreeVelocities;
 use crate::dynamics::{
     AppliedForceDerivatives, BlockDiagonal, FreeBody, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
-    InverseDynamicsDerivatives, Kinematics, add_motor_damping, inverse_dynamics_derivatives,
+    InverseDynamicsDerivatives, add_motor_damping, inverse_dynamics_derivatives,
 };
 use crate::model::{Integrator, Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
-use crate::state::{Coordinates, NV, State};
+use crate::state::Coordinates;
 
 /// Columns of an island of trees, and its rows: q, then v of its trees, each with as many as there are
 /// velocities; then the inputs that act on it.
@@ -101,8 +102,7 @@ pub(super) struct TreeDerivatives {
     /// By `Implicit` and `RungeKutta`.
     free: FreeVelocities,
     /// The end of implicit steps.
-    ending: State<f64>,
-    kinematics: Kinematics<f64>,
+    ending: EndOfStep,
 }
 
 /// Whether velocities without contact come from elsewhere than the inverse dynamics at the end.
@@ -110,11 +110,6 @@ fn has_own_integrator(at: &Point) -> bool {
     let own =
         matches!(at.system.settings.integrator, Integrator::Implicit | Integrator::RungeKutta);
     own && !at.closes
-}
-
-/// Whether momenta are those at the end of an implicit step.
-fn is_implicit(at: &Point) -> bool {
-    at.system.settings.integrator.is_backward() && !at.closes
 }
 
 impl TreeDerivatives {
@@ -176,31 +171,19 @@ impl TreeDerivatives {
     /// The same of an implicit step, whose momenta and forces are those at its end.
     fn update_at_end(&mut self, at: &Point, motion: &FreeMotion<f64>, end: &[f64]) -> bool {
         let System { model, parameters, .. } = *at.system;
-        at.state.cast_into(&mut self.ending);
-        self.ending.v.copy_from_slice(end);
+        self.ending.update(at.system, (at.state, motion), end);
         self.acceleration.clear();
         self.acceleration.resize(model.nv(), 0.0);
-        let mut moved = [0.0; NV];
         for (index, tree) in model.trees.iter().enumerate() {
-            let rate = motion.duration(index);
-            for &body in &tree.bodies {
-                let joint = &model.bodies[body].joint;
-                let Some(coordinates) = joint.kind.coordinates() else { continue };
-                let own = joint.v..joint.v + coordinates.nv();
-                for ((moved, k), &v) in moved.iter_mut().zip(own.clone()).zip(&end[own.clone()]) {
-                    *moved = rate * v;
-                    self.acceleration[k] = (v - at.state.v[k]) / rate;
-                }
-                let q = &mut self.ending.q[joint.q..joint.q + coordinates.nq()];
-                coordinates.advance(q, &moved[..own.len()]);
+            for k in tree.v.clone() {
+                self.acceleration[k] = (end[k] - at.state.v[k]) / motion.duration(index);
             }
         }
-        self.kinematics.update(model, parameters, &self.ending);
-        let (kinematics, acceleration) = (&self.kinematics, &self.acceleration);
-        let inverse = &mut self.inverse;
+        let EndOfStep { state, kinematics } = &self.ending;
+        let (inverse, acceleration) = (&mut self.inverse, &self.acceleration);
         inverse_dynamics_derivatives(model, parameters, kinematics, acceleration, inverse);
         inverse.mass_matrix.blocks(model, &mut self.masses);
-        self.forces.update(model, parameters, &self.ending, at.inputs);
+        self.forces.update(model, parameters, state, at.inputs);
         true
     }
 
@@ -229,7 +212,7 @@ impl TreeDerivatives {
             let Joint { kind, v, .. } = model.bodies[body].joint;
             let turn = kind.coordinates().and_then(Coordinates::quaternion);
             let Some((_, k)) = turn else { continue };
-            let turn = Vector3::from_fn(|i, _| self.ending.v[v + k + i]) * dt;
+            let turn = Vector3::from_fn(|i, _| self.ending.state.v[v + k + i]) * dt;
             let back = rotation_matrix(exp(-turn));
             let place = first + v + k - entry.v.start;
             for i in first..first + width {

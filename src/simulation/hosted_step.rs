@@ -41,7 +41,7 @@ impl Host<'_> {
     /// [linearises](Self::linearize) them: also where they are met already, since derivatives are those of what is linearised.
     pub fn begin(&mut self) {
         if let Some(Implicit { step, search }) = &mut self.implicit {
-            search.begin(self.system.model, self.motion, self.contacts);
+            search.begin(self.motion, self.contacts);
             search.has_ended(self.system, *step, self.motion);
             self.linearize();
         }

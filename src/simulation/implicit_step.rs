@@ -190,7 +190,7 @@ impl Values {
         motion.start(&system, state, inputs, rate);
         contacts.find(&system, state, motion);
         contacts.settle(&system, motion, &mut memory.trees);
-        search.begin(model, motion, contacts);
+        search.begin(motion, contacts);
         let step = (&*state, &inputs[..], rate);
         loop {
             match search.next(&system, step, motion) {
@@ -207,7 +207,7 @@ impl Values {
         }
         // Where it stands.
         search.tangent.update(&system, step, &search.momentum);
-        search.mark(contacts);
+        search.mark(motion.trees(), contacts);
         if !search.tangent.factor(model) {
             search.report.status = Status::Stalled;
         }
@@ -217,11 +217,9 @@ impl Values {
 
 impl Search {
     /// Begins where a step stands that is not implicit.
-    pub fn begin(&mut self, model: &Model, motion: &FreeMotion<f64>, contacts: &Contacts<f64>) {
+    pub fn begin(&mut self, motion: &FreeMotion<f64>, contacts: &Contacts<f64>) {
         self.report = Report { margin: f64::INFINITY, ..Report::default() };
         (self.last, self.halvings) = (f64::INFINITY, 0);
-        self.tangent.touched.clear();
-        self.tangent.touched.resize(model.trees.len(), false);
         self.take(motion, contacts);
         let [velocity, impulses] = &mut self.before;
         velocity.clone_from(&self.tangent.velocity);
@@ -272,8 +270,9 @@ impl Search {
     }
 
     /// Says which trees are in contact problems.
-    fn mark(&mut self, contacts: &Contacts<f64>) {
-        self.tangent.touched.fill(false);
+    fn mark(&mut self, trees: usize, contacts: &Contacts<f64>) {
+        self.tangent.touched.clear();
+        self.tangent.touched.resize(trees, false);
         for (island, _) in contacts.solved() {
             island.trees.iter().for_each(|&tree| self.tangent.touched[tree] = true);
         }
@@ -281,7 +280,7 @@ impl Search {
 
     /// Takes velocities and impulses, J' lambda = L L' (v+ - v_p), from a problem that was solved.
     pub fn take(&mut self, motion: &FreeMotion<f64>, contacts: &Contacts<f64>) {
-        self.mark(contacts);
+        self.mark(motion.trees(), contacts);
         self.tangent.velocity.clone_from(&contacts.velocities);
         self.impulses.clear();
         self.impulses.resize(contacts.velocities.len(), 0.0);

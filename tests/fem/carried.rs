@@ -172,7 +172,7 @@ fn swung(law: &str) -> SoftScene {
 #[test]
 fn what_carries_changes_as_differences_say_forward_and_backward() {
     const STEPS: usize = 50;
-    for law in ["coupled", "hybrid"] {
+    for law in ["coupled", "hybrid", "coupled', integrator = 'bdf1"] {
         let scene = swung(law);
         let rollout = run(&scene, STEPS);
         let v = &rollout.rigid_state().unwrap().v;

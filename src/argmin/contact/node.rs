@@ -55,12 +55,17 @@ impl<T: Real> ContactFactor<T> {
         }
     }
 
-    /// The adjoint of [`respond`](Self::respond) and of the impulses.
-    fn respond_transpose(&mut self, node: &CoupledContact, impulses: &[T]) {
-        let Self { response, perturbation, reaction, .. } = self;
+    /// The adjoint of a response and of the impulses, as [`ContactResponse::respond_transpose`] has it, with what momenta answer.
+    pub(crate) fn respond_transpose(
+        &mut self,
+        node: &CoupledContact,
+        impulses: &[T],
+        adjoint: &mut Perturbation<T>,
+    ) {
+        let Self { response, reaction, .. } = self;
         match node.rest.is_empty() {
-            true => response.respond_transpose(node, impulses, perturbation),
-            false => reaction.respond_transpose(node, response, impulses, perturbation),
+            true => response.respond_transpose(node, impulses, adjoint),
+            false => reaction.respond_transpose(node, response, impulses, adjoint),
         }
     }
 }
@@ -236,7 +241,9 @@ impl Node for CoupledContact {
         adjoint.fit_whole(self, 1);
         adjoint.x.copy_from_slice(velocity_adjoints);
         data.solve_factor(&mut adjoint.x);
-        f.respond_transpose(self, impulse_adjoints);
+        let mut adjoint = std::mem::take(&mut f.perturbation);
+        f.respond_transpose(self, impulse_adjoints, &mut adjoint);
+        f.perturbation = adjoint;
         self.perturb_transpose(&data, outputs, f, input_adjoints);
     }
 }

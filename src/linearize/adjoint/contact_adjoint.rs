@@ -20,7 +20,7 @@ use crate::contact::{
     equality_row, row_of_tendon,
 };
 use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
-use crate::linalg::{dot, solve_lower_transpose};
+use crate::linalg::{dot, solve_lower, solve_lower_transpose};
 use crate::linearize::pair_geometry::{PairGeometry, PairOf, solid_slots};
 use crate::linearize::point_frame::{PointAdjoint, PointFrame};
 use crate::linearize::pose_lanes::{LANES, Lanes};
@@ -236,14 +236,27 @@ impl ContactAdjoint {
     fn press(&mut self, of: &IslandAdjoint, block: usize) -> f64 {
         let (node, inputs, ..) = of.problem.solved();
         let entry = &node.rows.blocks()[block];
-        let row = entry.row(of.spread_rows, 0);
+        let backward = of.system.settings.integrator.is_backward();
+        let row = match backward {
+            true => node.data(inputs).row(block, 0),
+            false => entry.row(of.spread_rows, 0),
+        };
         self.pressed.resize(node.rows.velocities(), 0.0);
+        let mut give = 0.0;
         for ((columns, part), tree) in entry.segments().zip(entry.trees) {
             let own = &mut self.pressed[columns];
             own.copy_from_slice(&row[part]);
-            solve_lower_transpose(node.mass_factor(inputs, tree), own.len(), own);
+            let l = match backward {
+                true => of.motion.tree(of.island.trees[tree]).start_factor,
+                false => node.mass_factor(inputs, tree),
+            };
+            if backward {
+                solve_lower(l, own.len(), own);
+            }
+            give += dot(own, own);
+            solve_lower_transpose(l, own.len(), own);
         }
-        dot(row, row)
+        give
     }
 
     /// The motion of a body under M^-1 J_n' of the present block; adds how that turns with the body, where `force` is

@@ -12,6 +12,7 @@ use crate::linalg::{solve_lower, solve_lower_transpose};
 use crate::linearize::Selection;
 use crate::linearize::conditions::{are_by_conditions, are_smoothed};
 use crate::linearize::displacement::{Displaced, Point};
+use crate::linearize::end_of_step::WholeMomentum;
 use crate::linearize::loop_closure::LoopClosure;
 use crate::linearize::state_force_response::{are_forces, pull_back_forces};
 use crate::model::{Integrator, Model, ParameterRef, System};
@@ -56,6 +57,7 @@ pub struct StepAdjoint {
     weights: Vec<f64>,
     preimage: Vec<f64>,
     visited: Vec<bool>,
+    whole: WholeMomentum,
     ways: Vec<Before>,
     own: Adjoints,
     /// How loops were closed; of one displacement the adjoints, and those of where it ends.
@@ -79,7 +81,7 @@ impl StepAdjoint {
     ///
     /// By the transpose of the structured Jacobian, by any integrator and any law of friction, smoothed or not, with closed loops;
     /// flight and impact of bodies are recorded by themselves where the step was split. The whole step goes by the tape, with the memory
-    /// of the step before as data (but for the state before it), by backward differentiation formulas, where the passes of the staggered solver are to be differentiated, with learned friction
+    /// of the step before as data (but for the state before it), by `bdf2`, by `bdf1` with forces that depend on the state, where the passes of the staggered solver are to be differentiated, with learned friction
     /// and dissipation and the terms of friction beyond Coulomb's, where impacts rebound by Poisson's law, with masses that are not positive, and where points of contact are not
     /// found again with derivatives. Where the contacts determine no derivative, adjoints are NaN.
     ///
@@ -125,7 +127,9 @@ impl StepAdjoint {
         // Stages of lone bodies, which a model has that was made for another integrator, are not known here.
         let mixed = staged && model.has_state_forces() && model.trees.iter().any(|tree| tree.lone);
         let by_conditions = are_by_conditions(settings) && !contacts.follow_impacts();
-        let backward = settings.integrator.is_backward();
+        let from_two = settings.integrator == Integrator::Bdf2;
+        let of_end = settings.integrator.is_backward() && model.has_state_forces();
+        let backward = from_two || of_end;
         if !are_forces(model) || !admissible || !by_conditions || mixed || backward {
             return false;
         }
@@ -245,8 +249,9 @@ impl StepAdjoint {
             } else {
                 self.impulses.clear();
                 self.impulses.resize(node.rows.rows(), 0.0);
-                let response = &mut self.factor.response;
-                response.respond_transpose(node, &self.impulses, &mut self.conditions);
+                let factor = &mut self.factor;
+                factor.respond_transpose(node, &self.impulses, &mut self.conditions);
+                let response = &factor.response;
                 if response.sharing_matters() {
                     self.preimage.extend_from_slice(response.preimage());
                 }
@@ -288,8 +293,16 @@ impl StepAdjoint {
             if !self.trees.end(of, tree, end, a, adjoints) {
                 return false;
             }
-            solve_lower(motion.tree(tree).mass_factor, a.len(), a);
-            solve_lower_transpose(motion.tree(tree).mass_factor, a.len(), a);
+            let own = motion.tree(tree);
+            if own.rest.is_empty() {
+                solve_lower(own.mass_factor, a.len(), a);
+                solve_lower_transpose(own.mass_factor, a.len(), a);
+            } else {
+                if !self.whole.factor(&own) {
+                    return false;
+                }
+                self.whole.solve_transpose(a);
+            }
             self.trees.momenta(of, tree, a);
         }
         self.trees.finish(of, (self.contacts.squares(), end), adjoints)

@@ -11,6 +11,7 @@ use crate::dynamics::{
     applied_forces_vjp, damping_vjp, inverse_dynamics_vjp, motor_damping_vjp,
 };
 use crate::linalg::{dot, times_lower_transpose};
+use crate::linearize::end_of_step::EndOfStep;
 use crate::model::{Integrator, Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
 use crate::state::Coordinates;
@@ -31,6 +32,7 @@ pub(super) struct TreeAdjoint {
     pub before: Vec<f64>,
     rnea: RneaAdjoint<f64>,
     implicit: ImplicitAdjoint,
+    ending: EndOfStep,
     stages: StagesAdjoint,
     /// Of places and velocities without contact.
     free: [Vec<f64>; 2],
@@ -166,6 +168,10 @@ impl TreeAdjoint {
             }
         }
         let Some(first) = model.trees.iter().position(|tree| !tree.lone) else { return true };
+        if of.integrator().is_backward() {
+            self.finish_at_end(of, squares, adjoints);
+            return true;
+        }
         // M v+ = M v_p + impulses, M with damping: of what is of M the part that v+ is, -dM v+ (by `SemiImplicit` all there is,
         // but for the forces, as M v_p = M v + dt (forces - inverse dynamics at (v+ - v) / dt - damping v+)).
         let dt = of.motion.duration(first);
@@ -173,7 +179,6 @@ impl TreeAdjoint {
             *sum = dt * squares[k] - self.weights[k] * of.velocities[k];
         }
         let free = match of.integrator() {
-            // Of backward formulas nothing asks.
             Integrator::SemiImplicit
             | Integrator::ImplicitFast
             | Integrator::Bdf1
@@ -210,6 +215,69 @@ impl TreeAdjoint {
             }
         }
         free
+    }
+
+    /// Adds what trees say in an implicit step: momenta and forces are those at its end, at fixed v+ and q+ = q̄ (+) a v+; compliances have
+    /// the masses of its start.
+    fn finish_at_end(&mut self, of: &StepOf, squares: &[f64], adjoints: &mut Adjoints) {
+        let System { model, parameters, .. } = *of.system;
+        let nv = model.nv();
+        let system = (model, parameters);
+        self.ending.update(of.system, (of.state, of.motion), of.velocities);
+        let EndOfStep { state: ending, kinematics } = &self.ending;
+        let Adjoints { state, inputs, parameters: to_parameters, .. } = adjoints;
+        let (to_q, to_v) = state.split_at_mut(nv);
+        let [at_end, ignored] = &mut self.free;
+        for numbers in [&mut *at_end, &mut *ignored] {
+            numbers.clear();
+            numbers.resize(nv, 0.0);
+        }
+        self.forces.update(model, parameters, ending, of.inputs);
+        let to = [&mut at_end[..], &mut ignored[..], inputs, &mut to_parameters[..]];
+        applied_forces_vjp(system, (ending, of.inputs), &self.forces, &self.weights, to);
+        for (k, sum) in self.by_damping.iter_mut().enumerate() {
+            *sum = -self.weights[k] * of.velocities[k];
+        }
+        damping_vjp(model, &self.by_damping, to_parameters);
+        for (tree, entry) in model.trees.iter().enumerate() {
+            let rate = of.motion.duration(tree);
+            entry.v.clone().for_each(|k| self.by_damping[k] = rate * squares[k]);
+        }
+        damping_vjp(model, &self.by_damping, to_parameters);
+        motor_damping_vjp(system, (of.state, of.inputs), &self.by_damping, to_parameters);
+        self.weights.iter_mut().for_each(|weight| *weight = -*weight);
+        let by_acceleration = &mut self.by_acceleration;
+        let gradient =
+            Gradient { q: at_end, v: ignored, a: by_acceleration, parameters: to_parameters };
+        let (accelerations, weights) = (&self.acceleration, &self.weights);
+        let scratch = &mut self.rnea;
+        inverse_dynamics_vjp(
+            model,
+            parameters,
+            kinematics,
+            accelerations,
+            weights,
+            scratch,
+            gradient,
+        );
+        for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
+            let rate = of.motion.duration(tree);
+            for k in entry.v.clone() {
+                to_v[k] -= self.by_acceleration[k] / rate;
+            }
+            for &body in &entry.bodies {
+                let Joint { kind, v, .. } = model.bodies[body].joint;
+                let turn = kind.coordinates().and_then(Coordinates::quaternion);
+                let Some((_, k)) = turn else { continue };
+                let own = &mut at_end[v + k..v + k + 3];
+                let turn = Vector3::from_fn(|i, _| ending.v[v + k + i]) * rate;
+                let back = rotation_matrix(exp(turn)) * Vector3::new(own[0], own[1], own[2]);
+                own.copy_from_slice(back.as_slice());
+            }
+            for k in entry.v.clone() {
+                to_q[k] += at_end[k];
+            }
+        }
     }
 
     /// Adds the inverse dynamics at these accelerations, backwards.
