@@ -245,6 +245,8 @@
 //!   belong to one recording; robust losses.
 //! - `Venzon88`: D. J. Venzon, S. H. Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence
 //!   Intervals", Applied Statistics 37(1), 1988.
+//! - `Walker11`: H. F. Walker, P. Ni, "Anderson acceleration for fixed-point iterations", SIAM Journal on Numerical Analysis
+//!   49 (4), 2011.
 //! - `White80`: H. White, "A heteroskedasticity-consistent covariance matrix estimator and a direct test for
 //!   heteroskedasticity", Econometrica 48 (4), 1980.
 //! - `Zhong21`: Y. D. Zhong, B. Dey, A. Chakraborty, "Extending Lagrangian and Hamiltonian neural networks

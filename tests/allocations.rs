@@ -82,6 +82,19 @@ fn a_step_on_duals_allocates_nothing() {
     assert_eq!(allocations(&scene, seed), (0, 0, 4));
 }
 
+/// Newton's method too.
+#[test]
+fn an_implicit_step_allocates_nothing() {
+    for integrator in ["bdf1", "bdf2"] {
+        let by = format!("time_step = 0.01\n    integrator = '{integrator}'");
+        let text = tumble().replace("time_step = 0.01", &by);
+        let scene = Scene::parse(&text, "scene.toml").unwrap();
+        let (allocations, fewest, most) = allocations::<f64>(&scene, |x, _| x);
+        assert_eq!((allocations, fewest), (0, 0), "{integrator}");
+        assert!(most >= 3, "{integrator}: {most}");
+    }
+}
+
 /// What rests and shares friction is carried on from step to step.
 #[test]
 fn bodies_that_rest_on_each_other_allocate_nothing() {

@@ -168,6 +168,9 @@ impl Description {
                     warnings.push(Error::input(&self.name, line, place, message));
                 }
             }
+            if settings.integrator.is_backward() {
+                continue;
+            }
             let rate = dt * described.damping * mobility;
             let square = dt * dt * described.stiffness * mobility;
             let (field, most) = if rate > STIFF {

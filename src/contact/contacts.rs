@@ -3,13 +3,14 @@
 use nalgebra::Vector3;
 
 use super::conflict::Conflict;
-use super::constraint::{contact_frame, grain_frame};
+use super::constraint::{Target, contact_frame, grain_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
 use super::guests::Guests;
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::{Island, Islands};
 use super::joint_constraints::{JointConstraint, JointConstraints};
+use super::kelvin_voigt::KelvinVoigt;
 use super::parallel_islands;
 use super::problems::Problems;
 use super::records::{ContactRecord, JointRecord, Outcome, take_over};
@@ -284,12 +285,17 @@ impl<T: Real> Contacts<T> {
 
     /// Writes down what each contact did.
     fn record(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
+        let share = motion.share_of_step(system.settings);
         self.records.clear();
         for (point, outcome) in self.points.iter().zip(&self.outcomes) {
             let Some(Outcome { impulse, mode, target, regime, couples }) = *outcome else {
                 continue;
             };
-            let mut impulse = impulse.map(|x| x.value());
+            let mut impulse = impulse.map(|x| x.value() * share);
+            let mut couples = couples;
+            for couple in couples.iter_mut().flatten() {
+                couple.impulse = couple.impulse.map(|x| x * share);
+            }
             // Along the tangents that all records have, whatever those of the problem are.
             if let Some((tangents, scale)) = grain_frame(system, motion, point) {
                 let [_, first, second] = impulse;
@@ -316,7 +322,7 @@ impl<T: Real> Contacts<T> {
         let joints = self.outcomes[self.points.len()..].iter().zip(&self.joints.list);
         for (outcome, joint) in joints {
             let Some(Outcome { impulse, mode, target, .. }) = *outcome else { continue };
-            let impulse = impulse[0].value();
+            let impulse = impulse[0].value() * share;
             self.joint_records.push(JointRecord { id: joint.id, impulse, mode, target });
         }
     }
@@ -327,8 +333,9 @@ impl<T: Real> Contacts<T> {
         system: &System<T>,
         motion: &FreeMotion<T>,
     ) -> impl Iterator<Item = (usize, Vector3<T>)> {
-        self.points.iter().zip(&self.outcomes).filter_map(|(point, outcome)| {
-            let [normal, first, second] = outcome.as_ref()?.impulse;
+        let share = T::constant(motion.share_of_step(system.settings));
+        self.points.iter().zip(&self.outcomes).filter_map(move |(point, outcome)| {
+            let [normal, first, second] = outcome.as_ref()?.impulse.map(|x| x * share);
             let (tangents, scale) = grain_frame(system, motion, point)
                 .unwrap_or_else(|| (contact_frame(point.normal), T::one()));
             let friction = tangents[0] * first + tangents[1] * (second * scale);
@@ -343,6 +350,27 @@ impl<T: Real> Contacts<T> {
             Some(joint.direction(model, velocity)? * outcome.as_ref()?.impulse[0])
         });
         own.fold(T::zero(), |sum, impulse| sum + impulse)
+    }
+
+    /// Whether something in the last step stops velocities at once that was not `known` to act in the step before, by pair and feature: a rigid contact, or a
+    /// condition of a joint.
+    pub(crate) fn has_struck(
+        &self,
+        system: &System<T>,
+        known: impl Fn((usize, usize)) -> bool,
+    ) -> bool {
+        let model = system.model;
+        let yields = |pair| KelvinVoigt::new(system, pair).is_some_and(|law| law.yields());
+        let contacts = self.records.iter().filter(|own| !yields(own.pair));
+        let contacts =
+            contacts.filter(|own| own.impulse[0] > 0.0).map(|own| (own.pair, own.feature));
+        let joints = self.joint_records.iter().filter(|own| own.impulse != 0.0);
+        let joints = joints.map(|own| (model.pair_end() + own.id, 0));
+        contacts.chain(joints).any(|key| !known(key))
+            || self
+                .records
+                .iter()
+                .any(|own| own.target == Target::Restitution && own.impulse[0] > 0.0)
     }
 
     /// How the problem of each island was solved.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::ad::Real;
 use crate::linalg::{cholesky, norm};
-use crate::model::{Integrator, Model, System};
+use crate::model::{Integrator, Model, Settings, System};
 use crate::spatial::rotation_matrix;
 use crate::state::{NV, State};
 
@@ -208,6 +208,14 @@ impl<T: Real> FreeMotion<T> {
     /// The velocities of a tree, among those of all.
     pub fn velocities(&self, tree: usize) -> Range<usize> {
         self.trees[tree].1.clone()
+    }
+
+    /// By what impulses are multiplied to be those of forces over a step: those of BDF2 act over a.
+    pub(crate) fn share_of_step(&self, settings: &Settings) -> f64 {
+        match settings.integrator {
+            Integrator::Bdf2 if self.trees() > 0 => settings.time_step / self.duration(0).value(),
+            _ => 1.0,
+        }
     }
 
     /// How long the step is for a tree, s.

@@ -86,6 +86,11 @@ impl<T: Real> ImplicitMomentum<T> {
         }
     }
 
+    /// tau, as it was evaluated last.
+    pub fn forces(&self) -> &[T] {
+        &self.forces
+    }
+
     /// R, as it was evaluated last.
     pub fn residual(&self) -> &[T] {
         &self.residual

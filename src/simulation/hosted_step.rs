@@ -41,7 +41,7 @@ impl Host<'_> {
     /// [linearises](Self::linearize) them: also where they are met already, since derivatives are those of what is linearised.
     pub fn begin(&mut self) {
         if let Some(Implicit { step, search }) = &mut self.implicit {
-            search.begin(self.motion, self.contacts);
+            search.begin(self.system, *step, (self.motion, self.contacts));
             search.has_ended(self.system, *step, self.motion);
             self.linearize();
         }
@@ -53,12 +53,21 @@ impl Host<'_> {
             return;
         }
         self.begin();
+        let mut met = false;
         loop {
             self.solve(guests);
-            if self.has_ended() || !self.linearize() {
+            // Once more where they are met, so that they are linearised there.
+            let ended = self.has_ended();
+            if met && ended || !self.linearize() {
                 return;
             }
+            met = ended;
         }
+    }
+
+    /// Whether their momenta are those at the end of the step.
+    pub fn is_implicit(&self) -> bool {
+        self.implicit.is_some()
     }
 
     /// Measures what is left of their momenta: whether the search ends with that.
@@ -106,7 +115,15 @@ pub(crate) fn hosted_step(
     solve(&mut host);
     let own = host.implicit.map(|own| own.search.report);
     contacts.remember(system, motion, &mut memory.trees);
-    let mut report = finish(system, state, workspace, next);
+    let start = match backward {
+        true => std::mem::take(&mut workspace.implicit.start),
+        false => State::default(),
+    };
+    let begin = if backward { &start } else { state };
+    let mut report = finish(system, begin, workspace, next);
+    if backward {
+        workspace.implicit.start = start;
+    }
     if let Some(own) = own {
         report.add(own, ContactResiduals::default());
     }

@@ -9,24 +9,28 @@
 //! problem has what the symmetric part of G misses as its [rest](crate::argmin::CoupledContact::rest): derivatives are those of R =
 //! J' lambda and the conditions of all contacts together.
 
-use super::step_memory::StepMemory;
+use super::anderson_mixing::AndersonMixing;
+use super::step_memory::{SMOOTH, StepMemory};
 use crate::ad::Real;
 use crate::argmin::{Report, Status};
 use crate::contact::Contacts;
 use crate::dynamics::{FreeMotion, ImplicitMomentum, ImplicitTangent};
-use crate::linalg::{solve_lower, times_lower_transpose};
+use crate::linalg::{dot, solve_lower, times_lower_transpose};
 use crate::model::{Integrator, Model, Parameters, Settings, System};
 use crate::state::State;
 
 /// Iterations of Newton's method, at most.
 const MOST_ITERATIONS: usize = 60;
 /// Halvings of one step of it, at most.
-const MOST_HALVINGS: usize = 6;
+const MOST_HALVINGS: usize = 12;
 /// A residual that counts as none: a part of what counts as solved, so that derivatives by differences are not of what is left.
 const NONE: f64 = 1e-13;
 
 /// A part of q / a to which velocities count: at a residual of 1e-10 five units of the last digit of q.
 const KNOWN_PLACES: f64 = 1e-5;
+
+/// A part of a tau to which momenta count, likewise.
+const KNOWN_FORCES: f64 = 1e-3;
 
 /// Memory of implicit steps.
 pub(super) struct ImplicitStep<T: Real> {
@@ -34,8 +38,10 @@ pub(super) struct ImplicitStep<T: Real> {
     velocity: Vec<T>,
     /// (q̄, v̄) and a, s.
     pub start: State<T>,
-    rate: f64,
+    pub rate: f64,
     change: Vec<T>,
+    /// Pair and feature of what touched in the step before.
+    touching: Vec<(usize, usize)>,
     values: Option<Box<Values>>,
 }
 
@@ -60,10 +66,15 @@ pub(super) struct Search {
     impulses: Vec<f64>,
     before: [Vec<f64>; 2],
     scratch: [Vec<f64>; 2],
+    mixing: AndersonMixing,
+    touched: Vec<bool>,
     /// How it goes, and the residual of the iteration before.
     pub report: Report,
     last: f64,
     halvings: usize,
+    /// What a step of it is to lessen, and that before it.
+    merit: f64,
+    least: f64,
 }
 
 /// What Newton's method goes on with.
@@ -84,6 +95,7 @@ impl<T: Real> Default for ImplicitStep<T> {
             start: State::default(),
             rate: 0.0,
             change: Vec::new(),
+            touching: Vec::new(),
             values: None,
         }
     }
@@ -133,9 +145,10 @@ impl<T: Real> ImplicitStep<T> {
     ) -> Report {
         let System { model, parameters, settings } = *system;
         self.begin(system, state, memory);
-        if settings.integrator == Integrator::Bdf2 {
-            memory.past.clone_from(state);
-        }
+        self.touching.clear();
+        self.touching.extend(memory.touching());
+        self.touching.sort_unstable();
+        let before = state;
         let (state, rate) = (&self.start, self.rate);
         let values = self.values.get_or_insert_default();
         values_of(&parameters.values, &mut values.parameters.values);
@@ -144,19 +157,39 @@ impl<T: Real> ImplicitStep<T> {
         values_of(inputs, &mut values.inputs);
         memory.value_into(&mut values.memory);
         values.contacts.threads = contacts.threads;
-        let report = values.solve(model, settings, rate);
+        let mut report = values.solve(model, settings, rate);
         let step = (state, inputs, T::constant(rate));
         motion.start(system, state, inputs, T::constant(rate));
         contacts.find(system, state, motion);
-        values.memory.cast_into(memory);
+        // Where solvers start from has no derivatives; the state before has.
+        values.memory.cast_impulses_into(memory);
         self.velocity.clear();
         self.velocity.extend(values.search.tangent.velocity.iter().map(|&v| T::constant(v)));
-        for _ in 0..T::ORDER.max(1) {
+        let mut passes = 0;
+        while passes < T::ORDER.max(1) {
             self.momentum.update(system, step, &self.velocity);
             let at = (&self.velocity[..], self.momentum.residual());
             motion.follow(model, &values.search.tangent, at);
             contacts.settle(system, motion, &mut memory.trees);
-            self.velocity.clone_from(&contacts.velocities);
+            passes += 1;
+            // What only came near on the way is not in the contact problems now, or the other way round.
+            if values.search.mark(motion.trees(), contacts) && passes == 1 {
+                if !values.search.tangent.factor(model) {
+                    report.status = Status::Stalled;
+                }
+                passes = 0;
+            } else {
+                self.velocity.clone_from(&contacts.velocities);
+            }
+        }
+        memory.past.q.clear();
+        memory.past.v.clear();
+        // Where velocities jump, what they were before says nothing of what they will be: the next steps are those of BDF1.
+        let known = |key: (usize, usize)| self.touching.binary_search(&key).is_ok();
+        let struck = contacts.has_struck(system, known);
+        memory.smooth = if struck { 0 } else { (memory.smooth + 1).min(SMOOTH) };
+        if settings.integrator == Integrator::Bdf2 && memory.smooth == SMOOTH {
+            memory.past.clone_from(before);
         }
         report
     }
@@ -186,12 +219,14 @@ impl<T: Real> ImplicitStep<T> {
 impl Values {
     fn solve(&mut self, model: &Model, settings: &Settings, rate: f64) -> Report {
         let Values { parameters, state, inputs, memory, motion, contacts, search } = self;
+        // Which of all impulses that do is chosen at the end.
+        let settings = &Settings { keep_impulses: true, ..*settings };
         let system = System { model, parameters, settings };
         motion.start(&system, state, inputs, rate);
         contacts.find(&system, state, motion);
         contacts.settle(&system, motion, &mut memory.trees);
-        search.begin(motion, contacts);
         let step = (&*state, &inputs[..], rate);
+        search.begin(&system, step, (motion, contacts));
         loop {
             match search.next(&system, step, motion) {
                 Next::End => break,
@@ -217,13 +252,26 @@ impl Values {
 
 impl Search {
     /// Begins where a step stands that is not implicit.
-    pub fn begin(&mut self, motion: &FreeMotion<f64>, contacts: &Contacts<f64>) {
+    pub fn begin(
+        &mut self,
+        system: &System<f64>,
+        step: (&State<f64>, &[f64], f64),
+        (motion, contacts): (&FreeMotion<f64>, &Contacts<f64>),
+    ) {
         self.report = Report { margin: f64::INFINITY, ..Report::default() };
         (self.last, self.halvings) = (f64::INFINITY, 0);
-        self.take(motion, contacts);
+        self.mixing.clear();
+        // No further from the momenta than where velocities stay as they are: what is stiff throws what is not implicit far.
+        let (start, _, _) = step;
+        self.tangent.velocity.clone_from(&start.v);
+        self.impulses.clear();
+        self.impulses.resize(start.v.len(), 0.0);
+        self.measure(system, step, motion);
+        self.least = if self.merit.is_finite() { self.merit } else { f64::INFINITY };
         let [velocity, impulses] = &mut self.before;
         velocity.clone_from(&self.tangent.velocity);
         impulses.clone_from(&self.impulses);
+        self.take(motion, contacts);
     }
 
     /// Measures where it stands, and decides what comes next.
@@ -235,9 +283,14 @@ impl Search {
     ) -> Next {
         let residual = self.measure(system, step, motion);
         let (tolerance, halved) = (system.settings.tolerance, residual <= 0.5 * self.last);
-        let Search { report, last, halvings, .. } = self;
+        let Search { report, last, halvings, merit, least, mixing, .. } = self;
         report.residual = residual;
         if !residual.is_finite() {
+            if *halvings < MOST_HALVINGS {
+                *halvings += 1;
+                mixing.clear();
+                return Next::Halve;
+            }
             report.status = Status::InvalidInput;
             return Next::End;
         }
@@ -249,11 +302,12 @@ impl Search {
             report.status = if solved { Status::Solved } else { Status::IterationLimit };
             return Next::End;
         }
-        if residual > *last && *halvings < MOST_HALVINGS {
+        if *merit > *least && residual > tolerance && *halvings < MOST_HALVINGS {
+            mixing.clear();
             *halvings += 1;
             return Next::Halve;
         }
-        (*last, *halvings) = (residual, 0);
+        (*last, *least, *halvings) = (residual, *merit, 0);
         report.iterations += 1;
         Next::Iterate
     }
@@ -269,13 +323,16 @@ impl Search {
         matches!(self.next(system, step, motion), Next::End)
     }
 
-    /// Says which trees are in contact problems.
-    fn mark(&mut self, trees: usize, contacts: &Contacts<f64>) {
-        self.tangent.touched.clear();
-        self.tangent.touched.resize(trees, false);
+    /// Says which trees are in contact problems. True if they are others than before.
+    fn mark<T: Real>(&mut self, trees: usize, contacts: &Contacts<T>) -> bool {
+        let touched = &mut self.tangent.touched;
+        self.touched.clone_from(touched);
+        touched.clear();
+        touched.resize(trees, false);
         for (island, _) in contacts.solved() {
-            island.trees.iter().for_each(|&tree| self.tangent.touched[tree] = true);
+            island.trees.iter().for_each(|&tree| touched[tree] = true);
         }
+        self.touched != *touched
     }
 
     /// Takes velocities and impulses, J' lambda = L L' (v+ - v_p), from a problem that was solved.
@@ -300,7 +357,8 @@ impl Search {
         }
     }
 
-    /// |L^-1 (R - J' lambda)| beside |L' v+|, of the tree where it is largest, with L of the problem that was solved last.
+    /// |L^-1 (R - J' lambda)| beside |L' v+|, of the tree where it is largest, with L of the problem that was solved last; in `merit` the sum
+    /// of the squares with L of the start of the step.
     fn measure(
         &mut self,
         system: &System<f64>,
@@ -311,7 +369,7 @@ impl Search {
         self.momentum.update(system, step, velocity);
         let residual = self.momentum.residual();
         let [left, moved] = &mut self.scratch;
-        let mut worst = 0.0;
+        let (mut worst, mut merit) = (0.0_f64, 0.0);
         let (start, _, rate) = step;
         for (tree, entry) in system.model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
             let (range, l) = (entry.v.clone(), motion.tree(tree).mass_factor);
@@ -320,6 +378,10 @@ impl Search {
             left.clear();
             let both = residual[range.clone()].iter().zip(&self.impulses[range.clone()]);
             left.extend(both.map(|(r, p)| r - p));
+            moved.clear();
+            moved.extend_from_slice(left);
+            solve_lower(motion.tree(tree).start_factor, n, moved);
+            merit += dot(moved, moved);
             solve_lower(l, n, left);
             moved.resize(n, 0.0);
             times_lower_transpose(l, n, &velocity[range.clone()], moved);
@@ -332,11 +394,18 @@ impl Search {
             // Places are known to rounding, and what stiff springs make of that is no error.
             let reach = start.q[entry.q.clone()].iter().fold(0.0, |most: f64, q| most.max(q.abs()));
             scale = scale.max(KNOWN_PLACES * norm(l) * reach / rate);
+            // So are forces that cancel.
+            for (moved, force) in moved.iter_mut().zip(&self.momentum.forces()[entry.v.clone()]) {
+                *moved = rate * force;
+            }
+            solve_lower(l, n, moved);
+            scale = scale.max(KNOWN_FORCES * norm(moved));
             let left = norm(left);
             // What is not a number is the worst.
             let relative = if left == 0.0 { 0.0 } else { left / scale };
-            worst = if relative <= worst { worst } else { relative };
+            worst = if worst.is_nan() || relative <= worst { worst } else { relative };
         }
+        self.merit = merit;
         worst
     }
 
@@ -354,7 +423,15 @@ impl Search {
         self.tangent.update(system, step, &self.momentum);
         let sound = self.tangent.factor(system.model);
         if sound {
-            motion.follow(system.model, &self.tangent, (velocity, self.momentum.residual()));
+            // What S does to a change is met by iterations alone, which go by it as by a linear map.
+            self.mixing.take(velocity, self.momentum.residual(), impulses);
+            for (tree, entry) in system.model.trees.iter().enumerate() {
+                if self.tangent.touched[tree] && !entry.lone {
+                    self.mixing.mix(entry.v.clone(), self.tangent.mass_factor(tree));
+                }
+            }
+            let at = (&self.mixing.velocity[..], &self.mixing.momentum[..]);
+            motion.follow(system.model, &self.tangent, at);
         } else {
             self.report.status = Status::Stalled;
         }

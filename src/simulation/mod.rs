@@ -1,5 +1,6 @@
 //! Motion over time: the step and rollouts of it.
 
+mod anderson_mixing;
 mod beyond_speed;
 mod closure;
 mod closure_steps;

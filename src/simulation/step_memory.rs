@@ -14,23 +14,30 @@ pub struct StepMemory<T> {
     pub(super) trees: Vec<Impulses<T>>,
     /// The state before, which steps by BDF2 start from too; empty by others, and before the first.
     pub(super) past: State<T>,
+    /// How many steps are over since something has struck, at most [`SMOOTH`].
+    pub(super) smooth: usize,
 }
+
+/// After what strikes rigidly velocities are what they will be two steps later: bodies go to each other in one, and stop in the next.
+pub(super) const SMOOTH: usize = 2;
 
 impl<T> Default for StepMemory<T> {
     fn default() -> Self {
-        StepMemory { trees: Vec::new(), past: State { q: Vec::new(), v: Vec::new() } }
+        let past = State { q: Vec::new(), v: Vec::new() };
+        StepMemory { trees: Vec::new(), past, smooth: SMOOTH }
     }
 }
 
 // By hand: the derived `clone_from` drops the memory it has.
 impl<T: Real> Clone for StepMemory<T> {
     fn clone(&self) -> Self {
-        StepMemory { trees: self.trees.clone(), past: self.past.clone() }
+        StepMemory { trees: self.trees.clone(), past: self.past.clone(), smooth: self.smooth }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.trees.clone_from(&other.trees);
         self.past.clone_from(&other.past);
+        self.smooth = other.smooth;
     }
 }
 
@@ -40,11 +47,17 @@ impl<T: Real> StepMemory<T> {
         self.trees.iter_mut().for_each(Impulses::clear);
         self.past.q.clear();
         self.past.v.clear();
+        self.smooth = SMOOTH;
     }
 
     /// Whether it holds the state before that at the start of the next step.
     pub(crate) fn has_past(&self, model: &Model) -> bool {
         self.past.q.len() == model.nq() && self.past.v.len() == model.nv()
+    }
+
+    /// Pair and feature of what touched, and of conditions of joints that acted.
+    pub(super) fn touching(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.trees.iter().flat_map(Impulses::known).map(|&(pair, feature, _)| (pair, feature))
     }
 
     /// Moves the state before by a tangent vector.
@@ -61,7 +74,7 @@ impl<T: Real> StepMemory<T> {
     pub fn numbers(model: &Model) -> usize {
         let pairs = (0..model.pairs.len()).map(|pair| numbers_of(model, pair)).sum::<usize>();
         let trees = SHARING * model.trees.len() + model.nv();
-        let past = 1 + model.nq() + model.nv();
+        let past = 2 + model.nq() + model.nv();
         pairs + SHARED * model.shared_remembered_points() + joint_conditions(model) + trees + past
     }
 
@@ -69,7 +82,7 @@ impl<T: Real> StepMemory<T> {
     /// of the points that can touch at a time, the first the feature plus 1; zeros for those that do not.
     /// Then those of pairs without numbers of their own as they come: five for each, the first the pair plus 1; what
     /// there is no place for is forgotten. Then one number for each limit, dry friction and closed loop; and of each tree how
-    /// friction was shared in its island, by four numbers and one a velocity. Last whether there is a state before, and that.
+    /// friction was shared in its island, by four numbers and one a velocity. Last how many steps are smooth, whether there is a state before, and that.
     pub fn write(&self, model: &Model, numbers: &mut [T]) {
         numbers.fill(T::zero());
         let mut first = 0;
@@ -104,10 +117,11 @@ impl<T: Real> StepMemory<T> {
                 own.iter_mut().zip(all).for_each(|(to, &x)| *to = T::constant(x));
             }
         }
+        rest[0] = T::constant(self.smooth as f64);
         if self.has_past(model) {
-            rest[0] = T::one();
+            rest[1] = T::one();
             let past = self.past.q.iter().chain(&self.past.v);
-            rest[1..].iter_mut().zip(past).for_each(|(to, &x)| *to = x);
+            rest[2..].iter_mut().zip(past).for_each(|(to, &x)| *to = x);
         }
         let mut places = shared.chunks_exact_mut(SHARED);
         for &(of, feature, impulse) in self.trees.iter().flat_map(Impulses::known) {
@@ -156,8 +170,9 @@ impl<T: Real> StepMemory<T> {
                 sharing.y.extend(y);
             }
         }
-        if rest[0].value() == 1.0 && rest.iter().all(|x| x.value().is_finite()) {
-            let (q, v) = rest[1..].split_at(model.nq());
+        self.smooth = (rest[0].value() as usize).min(SMOOTH);
+        if rest[1].value() == 1.0 && rest.iter().all(|x| x.value().is_finite()) {
+            let (q, v) = rest[2..].split_at(model.nq());
             self.past.q.extend_from_slice(q);
             self.past.v.extend_from_slice(v);
         }
@@ -193,6 +208,7 @@ impl<T: Real> StepMemory<T> {
             to.clear();
             to.extend(from.iter().map(|x| x.value()));
         }
+        memory.smooth = self.smooth;
     }
 }
 
@@ -206,11 +222,17 @@ impl StepMemory<f64> {
 
     /// The same into memory of the caller's.
     pub fn cast_into<T: Real>(&self, memory: &mut StepMemory<T>) {
+        self.cast_impulses_into(memory);
+        self.past.cast_into(&mut memory.past);
+        memory.smooth = self.smooth;
+    }
+
+    /// The impulses alone.
+    pub(super) fn cast_impulses_into<T: Real>(&self, memory: &mut StepMemory<T>) {
         memory.resize(self.trees.len());
         for (from, to) in self.trees.iter().zip(&mut memory.trees) {
             from.cast_into(to);
         }
-        self.past.cast_into(&mut memory.past);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::contact::{ContactRecord, Contacts, Decisions, JointRecord};
 use crate::dynamics::FreeMotion;
-use crate::model::{Model, System};
+use crate::model::{Model, Settings, System};
 use crate::state::State;
 
 /// Scratch memory of a step. Results do not depend on what it held before.
@@ -57,6 +57,12 @@ impl<T: Real> Workspace<T> {
     ) -> impl Iterator<Item = (usize, Vector3<T>)> {
         let own = self.contacts.world_impulses(system, &self.motion);
         self.impacts.impulses.iter().copied().chain(own)
+    }
+
+    /// Of an implicit step what it started from, (q̄, v̄), and a (s).
+    pub(crate) fn implicit_start(&self, settings: &Settings) -> Option<(&State<T>, f64)> {
+        let own = &self.implicit;
+        settings.integrator.is_backward().then_some((&own.start, own.rate))
     }
 
     /// What limits and dry friction did to a velocity in the last step, N s or N m s, with derivatives.

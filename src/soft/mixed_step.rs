@@ -77,6 +77,8 @@ impl MixedStep {
         }
         self.guests.again = false;
         host.begin();
+        // Once more where rigid momenta are met, so that derivatives are of what is linearised there.
+        let mut met = !host.is_implicit();
         let status = loop {
             if let Err(status) = self.invite(&scene.bodies, bodies) {
                 break Err(status);
@@ -84,12 +86,13 @@ impl MixedStep {
             host.solve(&mut self.guests);
             self.guests.again = true;
             self.carry(scene, bodies, host);
-            let met = host.has_ended();
+            let ended = host.has_ended();
             match self.follow(&scene.bodies, bodies) {
-                Some(true) if met => break Ok(()),
+                Some(true) if met && ended => break Ok(()),
                 Some(_) if host.linearize() => {}
                 _ => break Err(Status::Stalled),
             }
+            met = ended;
         };
         for ((body, moving), _) in linked(&self.linked, &scene.bodies, bodies) {
             let PosedBody { step, hosted, .. } = moving.posed(body);

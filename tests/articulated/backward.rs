@@ -85,7 +85,7 @@ fn errors_fall_with_the_order() {
 fn both(text: &str) -> impl Iterator<Item = Scene> {
     ORDERS.into_iter().map(move |(integrator, _)| {
         let name = integrator.name();
-        parse(&format!("[simulation]\ntime_step = 0.01\nintegrator = \"{name}\"\n{text}"))
+        parse(&format!("simulation = {{ time_step = 0.01, integrator = \"{name}\" }}\n{text}"))
     })
 }
 
@@ -113,13 +113,16 @@ fn balance(text: &str, lever: f64) {
     for scene in both(text) {
         let mut rollout = rollout(&scene);
         let (mut touched, mut before) = (0, scene.state.clone());
+        // The first step, and those two after which something has struck, say nothing of the step before.
+        let (mut smooth, mut known) = (1, Vec::new());
         let values = &scene.parameters;
         let (mass, c) = (values.mass(&scene.model, 0), values.center_of_mass(&scene.model, 0));
         let inertia = values.inertia(&scene.model, 0);
         for step in 0..150 {
             let now = rollout.state.clone();
             rollout.step(&scene.inputs);
-            let first = step == 0 || scene.settings.integrator == Integrator::Bdf1;
+            let first = smooth < 2 || step == 0 || scene.settings.integrator == Integrator::Bdf1;
+            let mut features = Vec::new();
             // q̄, v̄ and a by hand.
             let quaternion = |state: &stiction::state::State<f64>| {
                 let [w, x, y, z] = state.orientation(0);
@@ -148,15 +151,23 @@ fn balance(text: &str, lever: f64) {
             for contact in rollout.workspace.contacts() {
                 let [n, t1, t2] = contact.impulse;
                 let [x, y] = stiction::contact::contact_frame(contact.normal);
-                let impulse = contact.normal * n + x * t1 + y * t2;
+                // As forces over a step.
+                let impulse = (contact.normal * n + x * t1 + y * t2) * (a / 0.01);
                 linear += impulse;
+                if n > 0.0 {
+                    features.push(contact.feature);
+                }
                 angular += (c + contact.arms[1]).cross(&(at_start.transpose() * impulse));
             }
             touched += usize::from(linear.norm() > 0.0);
-            assert!((force * a - linear).norm() < 1e-13 * (mass + linear.norm()), "{step}");
+            let scale = scene.settings.tolerance * (mass + linear.norm());
+            assert!((force * a - linear).norm() < scale, "{step}");
             let left = (torque * a - angular).norm();
-            assert!(left < 1e-14 + lever * linear.norm(), "{step}: {left:e} of {linear}");
+            assert!(left < 0.05 * scale + lever * linear.norm(), "{step}: {left:e} of {linear}");
             before = now;
+            let struck = features.iter().any(|feature| !known.contains(feature));
+            smooth = if struck { 0 } else { smooth + 1 };
+            known = features;
         }
         assert!(touched > 30, "{touched}");
         assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
@@ -164,11 +175,77 @@ fn balance(text: &str, lever: f64) {
 }
 
 fn check(name: &str, rollout: &Rollout<f64>, scene: &Scene) {
-    let program =
-        StepProgram::new(system(scene), &rollout.state, &scene.inputs, &rollout.memory, 1);
-    let found = Gradcheck::of(&program).unwrap();
-    assert!(found.passed(), "{name}: {found:?}");
-    assert!(found.report.unsolved == 0, "{name}: {:?}", found.report);
+    // Three steps, the later of which start from those before: with derivatives.
+    for steps in [1, 3] {
+        let (state, memory) = (&rollout.state, &rollout.memory);
+        let program = StepProgram::new(system(scene), state, &scene.inputs, memory, steps);
+        let found = Gradcheck::of(&program).unwrap();
+        assert!(found.passed(), "{name}, {steps}: {found:?}");
+        assert!(found.report.unsolved == 0, "{name}: {:?}", found.report);
+    }
+}
+
+/// Of free flight the velocity at the end is that at the start.
+#[test]
+fn the_state_before_has_derivatives() {
+    for scene in
+        both("gravity = [0, 0, 0]\n[[body]]\nname = 'ball'\nmass = 1\nshape = { sphere = 0.1 }")
+    {
+        let end = |v: &[stiction::ad::Var]| {
+            let parameters = scene.parameters.cast();
+            let mut state: stiction::state::State<stiction::ad::Var> = scene.state.cast();
+            state.v[0] = v[0];
+            let mut rollout = Rollout::new(scene.system_with(&parameters), state);
+            let inputs: Vec<_> = scene.inputs.iter().map(|&u| v[0] * 0.0 + u).collect();
+            rollout.advance(4, &inputs);
+            rollout.state.v[0] + rollout.state.q[0] * 10.0
+        };
+        let (_, slope) = stiction::ad::gradient(end, &[1.0]).unwrap();
+        assert!((slope[0] - 1.4).abs() < 1e-14, "{:?}: {slope:?}", scene.settings.integrator);
+
+        let mut rollout = stiction::linearize::RolloutAdjoint::default();
+        rollout.start(&scene.state);
+        (0..4).for_each(|_| _ = rollout.step(&scene.system(), &scene.inputs));
+        let seed = |k: usize, adjoint: &mut [f64]| {
+            if k == 4 {
+                (adjoint[0], adjoint[6]) = (10.0, 1.0);
+            }
+        };
+        rollout.reverse(&scene.system(), seed).unwrap();
+        let found = rollout.adjoints().state[6];
+        assert!((found - 1.4).abs() < 1e-14, "{:?}: {found}", scene.settings.integrator);
+    }
+}
+
+/// What strikes comes back as fast as it is to, whatever it did before.
+#[test]
+fn what_strikes_rebounds_as_it_is_to() {
+    for restitution in [0.0, 0.5, 1.0] {
+        let ball = "gravity = [0, 0, 0]\n[[body]]\nname = 'ball'\nmass = 1\nposition = [0, 0, 0.155]\n\
+                    velocity = [0, 0, -1]\nshape = { sphere = 0.1 }";
+        let text = format!("{ball}\n{FLOOR}[[contact]]\nmu = 0\nrestitution = {restitution}");
+        for scene in both(&text) {
+            let rollout = run(&scene, 40);
+            let v = rollout.state.v[2];
+            // Contacts give a millionth.
+            assert!((v - restitution).abs() < 2e-6, "{:?}: {v}", scene.settings.integrator);
+        }
+    }
+}
+
+/// What rests weighs what it weighs.
+#[test]
+fn forces_are_told_as_over_a_step() {
+    let ball =
+        "[[body]]\nname = 'ball'\nmass = 2\nposition = [0, 0, 0.1]\nshape = { sphere = 0.1 }";
+    for scene in both(&format!("{ball}\n{FLOOR}[[contact]]\nmu = 0.3")) {
+        let rollout = run(&scene, 40);
+        let pressed: f64 = rollout.workspace.contacts().map(|own| own.impulse[0]).sum();
+        let felt: f64 = rollout.workspace.contact_impulses(&scene.system()).map(|(_, p)| p.z).sum();
+        for impulse in [pressed, felt] {
+            assert!((impulse / 0.01 - 2.0 * 9.81).abs() < 1e-6, "{impulse}");
+        }
+    }
 }
 
 #[test]
@@ -273,4 +350,24 @@ fn what_backward_formulas_go_without_is_refused() {
     let scene = Scene::parse(&text, "scene.toml").unwrap();
     let error = stiction::transition::Transition::new("scene.toml", scene.into()).err().unwrap();
     assert!(error.to_string().contains("bdf2 steps from the last two states"), "{error}");
+}
+
+/// A servo far from where it is to be throws an arm of two links at a hundred radians a second: Newton's method goes there in parts.
+#[test]
+fn stiff_servos_far_from_their_targets_are_solved() {
+    for kp in [1e2, 1e4, 1e6, 1e8] {
+        let text = format!(
+            "[[body]]\nname = 'a'\njoint = {{ type = 'revolute', axis = [0, 1, 0] }}\nmass = 1\n\
+             center_of_mass = [0, 0, 0.1]\ninertia = 0.01\n\
+             [[body]]\nname = 'b'\nparent = 'a'\njoint = {{ type = 'revolute', axis = [0, 1, 0] }}\n\
+             position = [0, 0, 0.2]\nmass = 1\ncenter_of_mass = [0.2, 0, 0]\ninertia = 0.01\n\
+             [[actuator]]\nname = 'm'\njoint = 'a'\ntype = 'position'\nkp = {kp:?}\nkd = 0\ncontrol = 0.7"
+        );
+        let settings = "time_step = 0.005\nintegrator = 'bdf1'";
+        let scene = parse(&format!("[simulation]\n{settings}\n{text}"));
+        let rollout = run(&scene, 200);
+        let most = kp * 0.7 * 0.7;
+        let v = &rollout.state.v;
+        assert!(0.05 * v.iter().map(|v| v * v).sum::<f64>() < most, "{kp}: {v:?}");
+    }
 }

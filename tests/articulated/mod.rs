@@ -1,6 +1,7 @@
 //! Bodies joined by joints.
 
 mod backward;
+mod bouncing;
 mod closed_forms;
 mod gradients;
 mod joints;

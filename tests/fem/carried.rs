@@ -151,6 +151,23 @@ fn an_arm_holds_what_it_carries() {
     assert!((5.0 * (q - 0.1) - moment).abs() < 1e-6 * moment, "{q} {moment}");
 }
 
+/// With implicit steps of the rigid bodies, too, a motor may be as stiff as it likes: it holds where moments over kp leave it.
+#[test]
+fn a_stiff_motor_holds_what_it_carries() {
+    let rigid = "[[body]]\nname = 'arm'\nmass = 0.2\ninertia = 1e-3\ncenter_of_mass = [0.1, 0, 0]\n\
+                 joint = { type = 'revolute', axis = [0, 1, 0] }\n\
+                 [[actuator]]\nname = 'motor'\njoint = 'arm'\ntype = 'position'\nkp = 1e6\nkd = 10\ncontrol = 0.1";
+    let settings =
+        "gravity = [0, 0, -9.81]\nsimulation = { time_step = 0.01, integrator = 'bdf1' }";
+    let soft = block("position = [0.24, 0, 0]\nviscosity = 100", "to = 'arm'");
+    let scene = scene(settings, rigid, &soft.replace("viscosity = 5\n", ""));
+    let rollout = run(&scene, 300);
+    let (body, state) = (&scene.bodies[0], &rollout.states()[0]);
+    let q = rollout.rigid_state().unwrap().q[0];
+    let moment = 9.81 * (0.2 * 0.1 * q.cos() + body.mass() * body.mean(&state.position)[0]);
+    assert!((1e6 * (q - 0.1) - moment).abs() < 1e-4 * moment, "{q} {moment}");
+}
+
 /// An arm swings a block that it carries into a box on the floor.
 fn swung(law: &str) -> SoftScene {
     let rigid = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\

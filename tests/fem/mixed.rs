@@ -266,7 +266,7 @@ fn what_is_not_for_both_is_said() {
         (
             "integrator = 'bdf2'",
             contact,
-            "integrator: is not for scenes that have [[soft]] and [[body]]: write \"bdf1\"",
+            "integrator: is not for scenes that have [[soft]] and [[body]]: write \"bdf1\" (by which rigid",
         ),
         ("integrator = 'runge_kutta'", contact, "integrator: is not for scenes"),
         (

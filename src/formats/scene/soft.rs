@@ -156,7 +156,7 @@ fn read_settings(root: &Table, mixed: bool, scene: &mut SoftScene) -> Result<(),
     scene.bdf = match table.string("integrator")?.unwrap_or("bdf1") {
         "bdf1" => Bdf::One,
         "bdf2" if mixed => {
-            let message = "is not for scenes that have [[soft]] and [[body]]: write \"bdf1\", or leave it out";
+            let message = "is not for scenes that have [[soft]] and [[body]]: write \"bdf1\" (by which rigid bodies go, too), or leave it out";
             return Err(table.error("integrator", message));
         }
         "bdf2" => Bdf::Two,

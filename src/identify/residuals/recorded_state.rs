@@ -39,7 +39,8 @@ pub(crate) fn recorded(
     let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
     step(&system, &state, &inputs, &mut memory, &mut workspace, &mut after);
     for (tree, _) in model.trees.iter().zip(touched).filter(|(_, touched)| !touched) {
-        let at_frames = settings.integrator == Integrator::RungeKutta && !tree.lone;
+        let second_order = matches!(settings.integrator, Integrator::RungeKutta | Integrator::Bdf2);
+        let at_frames = second_order && !tree.lone;
         let own = if at_frames { 0.0 } else { 0.5 * settings.time_step };
         let late = (velocity_lag - own) / lag.time_step;
         for joint in tree.bodies.iter().map(|&body| &model.bodies[body].joint) {

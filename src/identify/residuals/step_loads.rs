@@ -12,7 +12,7 @@ use crate::state::State;
 /// Of each step what was asked for.
 ///
 /// Steps q+ = q + dt v+ have the acceleration (v+ - v) / dt at the time of q: what acts in a step is of the time at which it begins, to
-/// second order. Those of Runge and Kutta, of trees that nothing touches, have it in their middle.
+/// second order. Those of Runge and Kutta, of trees that nothing touches, have it in their middle, implicit ones at their end.
 #[derive(Default)]
 pub(super) struct StepLoads<T> {
     asked: Vec<StepLoad>,
@@ -26,7 +26,11 @@ pub(super) struct StepLoads<T> {
 
 impl<T: Real> StepLoads<T> {
     pub fn new(asked: Vec<StepLoad>, settings: &Settings) -> Self {
-        let late = if settings.integrator == Integrator::RungeKutta { 0.5 } else { 0.0 };
+        let late = match settings.integrator {
+            Integrator::RungeKutta => 0.5,
+            own if own.is_backward() => 1.0,
+            _ => 0.0,
+        };
         let (steps, forces, damping) = (Vec::new(), Vec::new(), Vec::new());
         StepLoads { asked, steps, late, forces, damping }
     }
@@ -68,8 +72,15 @@ impl<T: Real> StepLoads<T> {
         let System { model, parameters, settings } = *system;
         let k = model.bodies[body].joint.v;
         let step = T::constant(settings.time_step);
-        let change = rollout.state.v[k] - state.v[k];
         self.forces.resize(model.nv(), T::zero());
+        let rigid = rollout.workspace.joint_impulse(model, k);
+        if let Some((start, rate)) = rollout.workspace.implicit_start(settings) {
+            applied_forces(model, parameters, &rollout.state, inputs, &mut self.forces);
+            let change = rollout.state.v[k] - start.v[k];
+            let turned = parameters.armature(model, body) * change;
+            return self.forces[k] + (rigid - turned) / T::constant(rate);
+        }
+        let change = rollout.state.v[k] - state.v[k];
         applied_forces(model, parameters, state, inputs, &mut self.forces);
         let mut load = self.forces[k];
         if settings.integrator == Integrator::RungeKutta {
@@ -81,7 +92,6 @@ impl<T: Real> StepLoads<T> {
             damping(model, parameters, state, inputs, motors, &mut self.damping);
             load -= self.damping[k] * change;
         }
-        let rigid = rollout.workspace.joint_impulse(model, k);
         load + (rigid - parameters.armature(model, body) * change) / step
     }
 
