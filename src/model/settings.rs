@@ -141,7 +141,8 @@ pub enum Integrator {
     /// end of the step, where forces of stiff springs and motors are those that they come to, and contacts with them. All bodies are trees of joints
     /// to it.
     Bdf1,
-    /// That of second order, from the last two states; the first step takes the one before as the velocities of the start say.
+    /// That of second order, from the last two states; the first step, and those two after which something rigid has begun to touch, are of
+    /// [`Bdf1`](Integrator::Bdf1).
     Bdf2,
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Host<'a> {
     contacts: &'a mut Contacts<f64>,
     impulses: &'a Vec<Impulses<f64>>,
     implicit: Option<Implicit<'a>>,
+    /// Whether momenta are others than those of the problems that were solved last.
+    stale: bool,
 }
 
 /// What an implicit step is of, and Newton's method on its momenta.
@@ -31,6 +33,9 @@ struct Implicit<'a> {
 impl Host<'_> {
     /// Solves their contact problems with guests as they are.
     pub fn solve(&mut self, guests: &mut Guests) {
+        if std::mem::take(&mut self.stale) {
+            self.contacts.start(self.motion);
+        }
         self.contacts.solve_with(self.system, self.motion, self.impulses, guests);
         if let Some(Implicit { search, .. }) = &mut self.implicit {
             search.take(self.motion, self.contacts);
@@ -80,7 +85,7 @@ impl Host<'_> {
     pub fn linearize(&mut self) -> bool {
         let Some(Implicit { step, search }) = &mut self.implicit else { return true };
         let sound = search.advance(self.system, *step, self.motion);
-        self.contacts.start(self.motion);
+        self.stale |= sound;
         sound
     }
 
@@ -103,7 +108,7 @@ pub(crate) fn hosted_step(
     let Workspace { motion, contacts, impacts, implicit, .. } = workspace;
     let backward = system.settings.integrator.is_backward();
     let (start, rate, search) = match backward {
-        true => implicit.hosted(system, state, memory),
+        true => implicit.hosted(system, state, inputs, memory),
         false => (state, system.settings.time_step, &mut Search::default()),
     };
     motion.start(system, start, inputs, rate);
@@ -111,7 +116,8 @@ pub(crate) fn hosted_step(
     motion.hasten(haste);
     contacts.find(system, start, motion);
     let own = backward.then_some(Implicit { step: (start, inputs, rate), search });
-    let mut host = Host { system, motion, contacts, impulses: &memory.trees, implicit: own };
+    let mut host =
+        Host { system, motion, contacts, impulses: &memory.trees, implicit: own, stale: false };
     solve(&mut host);
     let own = host.implicit.map(|own| own.search.report);
     contacts.remember(system, motion, &mut memory.trees);

@@ -107,9 +107,10 @@ impl ImplicitStep<f64> {
         &mut self,
         system: &System<f64>,
         state: &State<f64>,
+        inputs: &[f64],
         memory: &StepMemory<f64>,
     ) -> (&State<f64>, f64, &mut Search) {
-        self.begin(system, state, memory);
+        self.begin(system, state, inputs, memory);
         let values = self.values.get_or_insert_default();
         (&self.start, self.rate, &mut values.search)
     }
@@ -117,7 +118,13 @@ impl ImplicitStep<f64> {
 
 impl<T: Real> ImplicitStep<T> {
     /// Begins a step: finds what it starts from, and a.
-    fn begin(&mut self, system: &System<T>, state: &State<T>, memory: &StepMemory<T>) {
+    fn begin(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        inputs: &[T],
+        memory: &StepMemory<T>,
+    ) {
         let System { model, settings, .. } = *system;
         self.start.clone_from(state);
         self.rate = settings.time_step;
@@ -130,6 +137,13 @@ impl<T: Real> ImplicitStep<T> {
         // x + (x - x_old) / 3
         state.difference_into(model.coordinates(), past, &mut self.change);
         self.change.iter_mut().for_each(|x| *x = *x * (1.0 / 3.0));
+        // What is led goes as it is told over the whole step.
+        let ahead = settings.time_step - self.rate;
+        for tree in (0..model.trees.len()).filter(|&tree| model.is_prescribed_tree(tree)) {
+            for k in model.trees[tree].v.clone() {
+                self.change[k] = inputs[k] * ahead;
+            }
+        }
         self.start.advance(model.coordinates(), &self.change);
     }
 
@@ -144,7 +158,7 @@ impl<T: Real> ImplicitStep<T> {
         (motion, contacts): (&mut FreeMotion<T>, &mut Contacts<T>),
     ) -> Report {
         let System { model, parameters, settings } = *system;
-        self.begin(system, state, memory);
+        self.begin(system, state, inputs, memory);
         self.touching.clear();
         self.touching.extend(memory.touching());
         self.touching.sort_unstable();
@@ -207,7 +221,7 @@ impl<T: Real> ImplicitStep<T> {
         let tangent = &values.search.tangent;
         self.velocity.clear();
         self.velocity.extend(tangent.velocity.iter().map(|&v| T::constant(v)));
-        self.begin(system, state, memory);
+        self.begin(system, state, inputs, memory);
         let step = (&self.start, inputs, T::constant(self.rate));
         motion.start(system, &self.start, inputs, T::constant(self.rate));
         self.momentum.update(system, step, &self.velocity);
@@ -295,6 +309,7 @@ impl Search {
             return Next::End;
         }
         if residual <= NONE || residual <= tolerance && !halved {
+            report.status = Status::Solved;
             return Next::End;
         }
         if report.iterations == MOST_ITERATIONS {
@@ -370,6 +385,7 @@ impl Search {
         let residual = self.momentum.residual();
         let [left, moved] = &mut self.scratch;
         let (mut worst, mut merit) = (0.0_f64, 0.0);
+        let gravity = system.parameters.gravity().norm();
         let (start, _, rate) = step;
         for (tree, entry) in system.model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
             let (range, l) = (entry.v.clone(), motion.tree(tree).mass_factor);
@@ -399,7 +415,7 @@ impl Search {
                 *moved = rate * force;
             }
             solve_lower(l, n, moved);
-            scale = scale.max(KNOWN_FORCES * norm(moved));
+            scale = scale.max(KNOWN_FORCES * norm(moved).max(norm(l) * gravity * rate));
             let left = norm(left);
             // What is not a number is the worst.
             let relative = if left == 0.0 { 0.0 } else { left / scale };

@@ -82,7 +82,7 @@ impl<T: Real> StepMemory<T> {
     /// of the points that can touch at a time, the first the feature plus 1; zeros for those that do not.
     /// Then those of pairs without numbers of their own as they come: five for each, the first the pair plus 1; what
     /// there is no place for is forgotten. Then one number for each limit, dry friction and closed loop; and of each tree how
-    /// friction was shared in its island, by four numbers and one a velocity. Last how many steps are smooth, whether there is a state before, and that.
+    /// friction was shared in its island, by four numbers and one a velocity. Last how many steps are still to be smooth, whether there is a state before, and that.
     pub fn write(&self, model: &Model, numbers: &mut [T]) {
         numbers.fill(T::zero());
         let mut first = 0;
@@ -117,7 +117,8 @@ impl<T: Real> StepMemory<T> {
                 own.iter_mut().zip(all).for_each(|(to, &x)| *to = T::constant(x));
             }
         }
-        rest[0] = T::constant(self.smooth as f64);
+        // Zeros are those of a new memory.
+        rest[0] = T::constant((SMOOTH - self.smooth) as f64);
         if self.has_past(model) {
             rest[1] = T::one();
             let past = self.past.q.iter().chain(&self.past.v);
@@ -170,7 +171,7 @@ impl<T: Real> StepMemory<T> {
                 sharing.y.extend(y);
             }
         }
-        self.smooth = (rest[0].value() as usize).min(SMOOTH);
+        self.smooth = SMOOTH - (rest[0].value() as usize).min(SMOOTH);
         if rest[1].value() == 1.0 && rest.iter().all(|x| x.value().is_finite()) {
             let (q, v) = rest[2..].split_at(model.nq());
             self.past.q.extend_from_slice(q);

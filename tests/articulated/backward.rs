@@ -233,6 +233,40 @@ fn what_strikes_rebounds_as_it_is_to() {
     }
 }
 
+/// What is led is where it was told to go, however its velocity changes.
+#[test]
+fn what_is_led_goes_as_it_is_told() {
+    let text = "[[body]]\nname = 'hand'\nprescribed = true\nshape = { sphere = 0.1 }";
+    for scene in both(text) {
+        let mut rollout = rollout(&scene);
+        let mut expected = 0.0;
+        for step in 0..20 {
+            let mut inputs = scene.inputs.clone();
+            inputs[0] = if step % 7 < 3 { 1.0 } else { -0.4 };
+            expected += 0.01 * inputs[0];
+            rollout.step(&inputs);
+            assert!((rollout.state.q[0] - expected).abs() < 1e-15, "{step}: {:?}", rollout.state);
+        }
+    }
+}
+
+/// A seesaw in balance at zero is at rest to rounding, and that is solved.
+#[test]
+fn what_balances_is_solved() {
+    let text = "[[body]]\nname = 'beam'\nmass = 1\ninertia = 0.1\njoint = { type = 'revolute', axis = [0, 1, 0] }\n\
+                [[body]]\nname = 'left'\nparent = 'beam'\nposition = [-0.3, 0, 0.1]\nmass = 0.7\ninertia = 0.01\n\
+                joint = { type = 'fixed' }\n\
+                [[body]]\nname = 'right'\nparent = 'beam'\nposition = [0.1, 0, 0.1]\nmass = 2.1\ninertia = 0.01\n\
+                joint = { type = 'fixed' }\n\
+                [[body]]\nname = 'slide'\nmass = 0.3\njoint = { type = 'prismatic', axis = [0, 0, 1] }\n\
+                [[actuator]]\nname = 'lift'\njoint = 'slide'\ntype = 'motor'\ncontrol = 2.943";
+    for scene in both(text) {
+        let rollout = run(&scene, 50);
+        assert!(rollout.state.v.iter().all(|v| v.abs() < 1e-12), "{:?}", rollout.state);
+        assert!(rollout.report.worst.iterations < 500, "{:?}", rollout.report);
+    }
+}
+
 /// What rests weighs what it weighs.
 #[test]
 fn forces_are_told_as_over_a_step() {

@@ -18,8 +18,8 @@ pub(super) struct StepLoads<T> {
     asked: Vec<StepLoad>,
     /// Of each step the numbers of all that is asked for.
     steps: Vec<Vec<T>>,
-    /// What part of a step goes by before the time that loads of joints are of.
-    late: f64,
+    /// What part of a step goes by before the time that loads of joints are of, and contact forces.
+    late: [f64; 2],
     forces: Vec<T>,
     damping: Vec<T>,
 }
@@ -27,9 +27,9 @@ pub(super) struct StepLoads<T> {
 impl<T: Real> StepLoads<T> {
     pub fn new(asked: Vec<StepLoad>, settings: &Settings) -> Self {
         let late = match settings.integrator {
-            Integrator::RungeKutta => 0.5,
-            own if own.is_backward() => 1.0,
-            _ => 0.0,
+            Integrator::RungeKutta => [0.5, 0.0],
+            own if own.is_backward() => [1.0; 2],
+            _ => [0.0; 2],
         };
         let (steps, forces, damping) = (Vec::new(), Vec::new(), Vec::new());
         StepLoads { asked, steps, late, forces, damping }
@@ -99,7 +99,8 @@ impl<T: Real> StepLoads<T> {
     pub fn at(&self, load: StepLoad, place: T) -> Option<Vec<T>> {
         let which = self.asked.iter().position(|other| *other == load)?;
         let first: usize = self.asked[..which].iter().map(|before| before.channels()).sum();
-        let late = if matches!(load, StepLoad::Joint(_)) { self.late } else { 0.0 };
+        let [of_joints, of_contacts] = self.late;
+        let late = if matches!(load, StepLoad::Joint(_)) { of_joints } else { of_contacts };
         let place = place - T::constant(late);
         let last = self.steps.len().checked_sub(1)?;
         let step = place.value().floor().clamp(0.0, last.saturating_sub(1) as f64) as usize;
