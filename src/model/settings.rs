@@ -190,7 +190,8 @@ impl Integrator {
 pub struct Settings {
     /// Duration of a step, s.
     pub time_step: f64,
-    /// How motion without contact goes on.
+    /// How motion without contact goes on. What bodies are to it, lone or trees, is decided as a scene is built: in one that was built for
+    /// another, by [`Bdf1`](Integrator::Bdf1) and [`Bdf2`](Integrator::Bdf2) free bodies stay explicit, and forces between trees have no derivatives.
     pub integrator: Integrator,
     /// The contact formulation.
     pub solver: ContactSolver,

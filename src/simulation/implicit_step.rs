@@ -179,19 +179,19 @@ impl<T: Real> ImplicitStep<T> {
         values.memory.cast_impulses_into(memory);
         self.velocity.clear();
         self.velocity.extend(values.search.tangent.velocity.iter().map(|&v| T::constant(v)));
-        let mut passes = 0;
+        let (mut passes, mut marked) = (0, false);
         while passes < T::ORDER.max(1) {
             self.momentum.update(system, step, &self.velocity);
             let at = (&self.velocity[..], self.momentum.residual());
             motion.follow(model, &values.search.tangent, at);
             contacts.settle(system, motion, &mut memory.trees);
             passes += 1;
-            // What only came near on the way is not in the contact problems now, or the other way round.
-            if values.search.mark(motion.trees(), contacts) && passes == 1 {
+            // What only came near on the way is not in the contact problems now, or the other way round: once more, with G as it is now.
+            if values.search.mark(motion.trees(), contacts) && !marked {
                 if !values.search.tangent.factor(model) {
                     report.status = Status::Stalled;
                 }
-                passes = 0;
+                (passes, marked) = (0, true);
             } else {
                 self.velocity.clone_from(&contacts.velocities);
             }

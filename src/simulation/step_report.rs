@@ -49,8 +49,10 @@ impl StepReport {
         let mut warnings = Vec::new();
         if self.unsolved > 0 {
             let problems = if self.unsolved == 1 { "problem was" } else { "problems were" };
+            let backward = settings.integrator.is_backward();
+            let kind = if backward { "contact or momentum" } else { "contact" };
             warnings.push(format!(
-                "{} contact {problems} not solved in {} steps ({}; largest residual {:.1e}, tolerance \
+                "{} {kind} {problems} not solved in {} steps ({}; largest residual {:.1e}, tolerance \
                  {:e}): the results are the best found and complete, but not to be trusted there; try {}",
                 self.unsolved,
                 self.steps,
@@ -59,6 +61,7 @@ impl StepReport {
                 settings.tolerance,
                 match settings.solver {
                     ContactSolver::GaussSeidel => "solver \"coupled\", which solves the same problem",
+                    _ if backward => "a shorter time step, or damping of what is stiff",
                     _ => "a shorter time step or more compliance",
                 }
             ));
