@@ -233,6 +233,44 @@ fn what_strikes_rebounds_as_it_is_to() {
     }
 }
 
+/// The impulses of contacts on each other as derivatives forward and in reverse, which a solver's node has apart.
+#[test]
+fn impulses_have_one_derivative_too() {
+    use stiction::ad::{Real, Var, gradient, jacobian};
+    use stiction::state::State;
+
+    fn pressed<T: Real>(scene: &Scene, d: &[T]) -> T {
+        let parameters = scene.parameters.cast();
+        let mut state: State<T> = scene.state.cast();
+        state.v.iter_mut().zip(d).for_each(|(v, &d)| *v += d);
+        let mut rollout = Rollout::new(scene.system_with(&parameters), state);
+        let inputs: Vec<T> = scene.inputs.iter().map(|&u| T::constant(u)).collect();
+        rollout.advance(12, &inputs);
+        let system = scene.system_with(&parameters);
+        let impulses = rollout.workspace.contact_impulses(&system);
+        impulses.fold(T::zero(), |sum, (_, p)| sum + p.z + p.x * 2.0 + p.y * 3.0)
+    }
+
+    let contact = "[[contact]]\nmu = 0.4\n";
+    for scene in both(&format!("{SPINNING}{FLOOR}{contact}")) {
+        let still = [0.0; 6];
+        let (value, reverse) = gradient(|d: &[Var]| pressed(&scene, d), &still).unwrap();
+        let (_, forward) = jacobian::<6>(|d| vec![pressed(&scene, d)], &still);
+        assert!(value.abs() > 1e-4, "it touches: {value}");
+        let size = forward.amax();
+        for (k, slope) in reverse.iter().enumerate() {
+            assert!((slope - forward[(0, k)]).abs() < 1e-9 * size, "{reverse:?} {forward}");
+            let mut moved = still;
+            let mut at = |h: f64| {
+                moved[k] = h;
+                pressed(&scene, &moved)
+            };
+            let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+            assert!((slope - forward[(0, k)]).abs() < 1e-5 * size, "{k}: {slope} {forward}");
+        }
+    }
+}
+
 /// What is led is where it was told to go, however its velocity changes.
 #[test]
 fn what_is_led_goes_as_it_is_told() {
