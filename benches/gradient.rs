@@ -1,5 +1,5 @@
 //! The rollout, and the gradient of its way in all parameters, for a cube that slides for 100 steps and for a quadruped
-//! that stands for as many, by each integrator: `gradient/<slide100|quad100|quad100_implicit|quad100_runge_kutta>/<primal|adjoint|tape|dual1|dual8>`.
+//! that stands for as many, by each integrator: `gradient/<slide100|quad100|quad100_implicit|quad100_runge_kutta|quad100_bdf1>/<primal|adjoint|tape|dual1|dual8>`.
 
 mod scenes;
 
@@ -98,6 +98,7 @@ fn quad100(c: &mut Criterion) {
     for (name, integrator) in [
         ("quad100_implicit", Integrator::Implicit),
         ("quad100_runge_kutta", Integrator::RungeKutta),
+        ("quad100_bdf1", Integrator::Bdf1),
     ] {
         scene.settings.integrator = integrator;
         compare(c, name, &scene, &memory);

@@ -23,6 +23,7 @@ fn linearize(c: &mut Criterion) {
         ("quad12", Integrator::SemiImplicit),
         ("quad12", Integrator::Implicit),
         ("quad12", Integrator::RungeKutta),
+        ("quad12", Integrator::Bdf1),
         ("tower10", Integrator::SemiImplicit),
         ("pyramid10", Integrator::SemiImplicit),
     ] {

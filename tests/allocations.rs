@@ -92,6 +92,8 @@ fn an_implicit_step_allocates_nothing() {
         let (allocations, fewest, most) = allocations::<f64>(&scene, |x, _| x);
         assert_eq!((allocations, fewest), (0, 0), "{integrator}");
         assert!(most >= 3, "{integrator}: {most}");
+        let seed = |x, k: usize| Dual::<f64, LANES>::variable(x, k % 7);
+        assert_eq!(self::allocations(&scene, seed).0, 0, "{integrator} on duals");
     }
 }
 

@@ -155,7 +155,6 @@ impl<T: Real> Contacts<T> {
     pub(crate) fn find(&mut self, system: &System<T>, state: &State<T>, motion: &FreeMotion<T>) {
         self.detection.points_at_hand(system, motion, &mut self.points);
         self.joints.collect(system, state, motion);
-        self.start(motion);
     }
 
     /// Replaces the impulses of the last step by those of this one, and writes down what each contact did.

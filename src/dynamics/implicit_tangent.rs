@@ -13,6 +13,9 @@ use crate::spatial::left_jacobian;
 use crate::state::State;
 use nalgebra::Vector3;
 
+/// How many times its masses a tree is made heavier at most.
+const MOST_SHIFT: f64 = 1e6;
+
 /// A step that is looked for, or solved: its velocities and G there, tree by tree. Reused, it allocates nothing.
 #[derive(Default)]
 pub(crate) struct ImplicitTangent {
@@ -20,7 +23,7 @@ pub(crate) struct ImplicitTangent {
     pub velocity: Vec<f64>,
     /// Whether each tree is in a contact problem.
     pub touched: Vec<bool>,
-    /// G = L L' + S, L L' of its symmetric part if that is positive definite, and otherwise of the masses.
+    /// G = L L' + S, L L' of its symmetric part, with as many times the masses as make that positive definite.
     matrix: BlockDiagonal<f64>,
     factor: BlockDiagonal<f64>,
     rest: BlockDiagonal<f64>,
@@ -159,12 +162,17 @@ impl ImplicitTangent {
             let (_, matrix) = self.matrix.block(index);
             let (_, factor) = self.factor.block_mut(index);
             let symmetric = |i: usize, j: usize| 0.5 * (matrix[i * n + j] + matrix[j * n + i]);
+            let (_, masses) = self.masses.block(index);
+            let mut shift = 0.0;
             fill_lower(factor, n, symmetric);
-            if !cholesky(factor, n) {
-                // Pressed so much that it does not stand: masses alone, as in a step that is not implicit.
-                let (_, masses) = self.masses.block(index);
-                fill_lower(factor, n, |i, j| masses[i * n + j]);
-                sound &= cholesky(factor, n);
+            while !cholesky(factor, n) {
+                // Pressed so much that it does not stand by itself: heavier, it does.
+                shift = if shift == 0.0 { 0.5 } else { 2.0 * shift };
+                if shift > MOST_SHIFT {
+                    sound = false;
+                    break;
+                }
+                fill_lower(factor, n, |i, j| symmetric(i, j) + shift * masses[i * n + j]);
             }
             let (_, rest) = self.rest.block_mut(index);
             for i in 0..n {

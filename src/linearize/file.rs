@@ -204,6 +204,7 @@ fn integrator(settings: &Settings) -> String {
         Integrator::RungeKutta => {
             "Runge-Kutta of fourth order for what touches nothing, with impulses Euler"
         }
+        // Of two states no file is written.
         Integrator::Bdf1 | Integrator::Bdf2 => return backward(settings),
     };
     let law = match settings.smoothing > 0.0 {
@@ -219,16 +220,9 @@ fn integrator(settings: &Settings) -> String {
 
 fn backward(settings: &Settings) -> String {
     let contact = settings.solver.description();
-    let (name, start) = match settings.integrator {
-        Integrator::Bdf2 => (
-            "second",
-            "a = 2 dt / 3, from what the last two states extrapolate to (the one before is held)",
-        ),
-        _ => ("first", "a = dt, from the state"),
-    };
     format!(
-        "Backward differentiation formula of {name} order: R(v+) = J' lambda, then q+ = q (+) a v+, {start}. R = a (inverse \
-         dynamics - forces) at q+ and v+. Rigid contact with Coulomb friction at the velocities of the end of the step; {contact}"
+        "Backward differentiation formula: R(v+) = J' lambda, then q+ = q (+) dt v+; R = dt (inverse dynamics - forces) at q+ and v+, with \
+         the accelerations (v+ - v) / dt. Rigid contact with Coulomb friction at the velocities of the end of the step; {contact}"
     )
 }
 

@@ -103,7 +103,7 @@ pub struct JacobianWorkspace {
 /// of the step, and of the displacements that close its loops; C by duals through all but the solution, as A and B where
 /// contact is smoothed, the step was split at an impact (which is made again on duals, at the time that is known), something
 /// has terms of contact beyond friction and restitution, or, by Runge and Kutta, forces depend on the state or loops are
-/// closed. Where the contacts determine no derivative (rigid contacts that are redundant and slide, problems that
+/// closed, by `bdf1` forces depend on the state, or by `bdf2`, whose state before is held. Where the contacts determine no derivative (rigid contacts that are redundant and slide, problems that
 /// were not solved) it is NaN. Only where it is to be that of the passes of the staggered solver, and at a kink that rounding
 /// decides otherwise, the whole step runs on duals (whose modes are those of impulses of least norm, also with
 /// `keep_impulses`); [`step_jacobian_by_lanes`] always does that.

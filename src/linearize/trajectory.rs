@@ -80,7 +80,7 @@ impl<'a> Linearizer<'a> {
     /// scene in messages.
     ///
     /// # Errors
-    /// If there is no input or parameter of such a name, or the contact solver has no derivatives.
+    /// If there is no input or parameter of such a name, the contact solver has no derivatives, or steps start from two states (by `bdf2`).
     pub fn new(
         name: &'a str,
         system: System<'a, f64>,

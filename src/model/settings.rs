@@ -229,7 +229,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// An error unless a step is a function of one state; `file` is the scene it blames.
+    /// Demands that a step is a function of one state.
+    ///
+    /// # Errors
+    /// By [`Bdf2`](Integrator::Bdf2); `file` is the scene that is blamed.
     pub fn demand_one_state(&self, file: &str) -> Result<(), Error> {
         if self.integrator != Integrator::Bdf2 {
             return Ok(());
@@ -239,7 +242,7 @@ impl Settings {
         Err(Error::input(file, None, "simulation.integrator", message))
     }
 
-    /// An error where what backward differentiation formulas go without is asked for: the field, and why.
+    /// What is asked for that backward differentiation formulas go without, if anything: the field, and why not.
     pub(crate) fn backward_conflict(&self) -> Option<(&'static str, &'static str)> {
         let backward = self.integrator.is_backward();
         let conflicts = [

@@ -1,11 +1,10 @@
 //! A step of rigid bodies with guests, which touch them and are none: on values only.
 
 use super::implicit_step::Search;
-use super::step::finish;
+use super::step::{finish, finish_implicit};
 use super::step_memory::StepMemory;
 use super::step_report::StepReport;
 use super::workspace::Workspace;
-use crate::argmin::ContactResiduals;
 use crate::contact::{Contacts, Guests, Impulses};
 use crate::dynamics::FreeMotion;
 use crate::model::System;
@@ -107,31 +106,25 @@ pub(crate) fn hosted_step(
     memory.resize(system.model.trees.len());
     let Workspace { motion, contacts, impacts, implicit, .. } = workspace;
     let backward = system.settings.integrator.is_backward();
-    let (start, rate, search) = match backward {
-        true => implicit.hosted(system, state, inputs, memory),
-        false => (state, system.settings.time_step, &mut Search::default()),
+    let implicit = backward.then(|| implicit.hosted(system, state, inputs, memory));
+    let (start, rate) = match &implicit {
+        Some((start, rate, _)) => (*start, *rate),
+        None => (state, system.settings.time_step),
     };
     motion.start(system, start, inputs, rate);
     impacts.clear();
     motion.hasten(haste);
     contacts.find(system, start, motion);
-    let own = backward.then_some(Implicit { step: (start, inputs, rate), search });
-    let mut host =
-        Host { system, motion, contacts, impulses: &memory.trees, implicit: own, stale: false };
+    contacts.start(motion);
+    let implicit =
+        implicit.map(|(start, rate, search)| Implicit { step: (start, inputs, rate), search });
+    let impulses = &memory.trees;
+    let mut host = Host { system, motion, contacts, impulses, implicit, stale: false };
     solve(&mut host);
     let own = host.implicit.map(|own| own.search.report);
     contacts.remember(system, motion, &mut memory.trees);
-    let start = match backward {
-        true => std::mem::take(&mut workspace.implicit.start),
-        false => State::default(),
-    };
-    let begin = if backward { &start } else { state };
-    let mut report = finish(system, begin, workspace, next);
-    if backward {
-        workspace.implicit.start = start;
+    match own {
+        Some(own) => finish_implicit(system, own, workspace, next),
+        None => finish(system, state, workspace, next),
     }
-    if let Some(own) = own {
-        report.add(own, ContactResiduals::default());
-    }
-    report
 }

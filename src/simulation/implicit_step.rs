@@ -25,10 +25,8 @@ const MOST_ITERATIONS: usize = 60;
 const MOST_HALVINGS: usize = 12;
 /// A residual that counts as none: a part of what counts as solved, so that derivatives by differences are not of what is left.
 const NONE: f64 = 1e-13;
-
 /// A part of q / a to which velocities count: at a residual of 1e-10 five units of the last digit of q.
 const KNOWN_PLACES: f64 = 1e-5;
-
 /// A part of a tau to which momenta count, likewise.
 const KNOWN_FORCES: f64 = 1e-3;
 

@@ -55,11 +55,7 @@ fn advance<T: Real>(
     impacts.clear();
     if system.settings.integrator.is_backward() {
         let own = implicit.solve(system, state, inputs, memory, (motion, contacts));
-        let start = std::mem::take(&mut implicit.start);
-        let mut report = finish(system, &start, workspace, next);
-        workspace.implicit.start = start;
-        report.add(own, ContactResiduals::default());
-        return report;
+        return finish_implicit(system, own, workspace, next);
     }
     motion.start(system, state, inputs, T::constant(system.settings.time_step));
     if system.settings.split_impacts {
@@ -67,6 +63,20 @@ fn advance<T: Real>(
     }
     contacts.resolve(system, state, motion, &mut memory.trees);
     finish(system, state, workspace, next)
+}
+
+/// Takes an implicit step to `next` that was solved, as `own` says of its momenta.
+pub(super) fn finish_implicit<T: Real>(
+    system: &System<T>,
+    own: Report,
+    workspace: &mut Workspace<T>,
+    next: &mut State<T>,
+) -> StepReport {
+    let start = std::mem::take(&mut workspace.implicit.start);
+    let mut report = finish(system, &start, workspace, next);
+    workspace.implicit.start = start;
+    report.add(own, ContactResiduals::default());
+    report
 }
 
 /// Takes the step from `state` to `next` that was solved.

@@ -90,7 +90,7 @@ impl Transition {
     /// Of `scene`, called `name` in messages, with the [default inputs](crate::model::Model::default_inputs) and no parameters.
     ///
     /// # Errors
-    /// If the contact solver of the scene has no derivatives.
+    /// If the contact solver of the scene has no derivatives, or its steps start from two states (by `bdf2`).
     pub fn new(name: &str, scene: Arc<Scene>) -> Result<Self, Error> {
         scene.settings.solver.demand_derivatives(name)?;
         scene.settings.demand_one_state(name)?;

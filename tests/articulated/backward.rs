@@ -424,6 +424,23 @@ fn what_backward_formulas_go_without_is_refused() {
     assert!(error.to_string().contains("bdf2 steps from the last two states"), "{error}");
 }
 
+/// What would topple within a step has no mass that an impulse could act on, but heavier it has: a pendulum on its head that leans on
+/// its limit, and carries another that hangs.
+#[test]
+fn what_does_not_stand_by_itself_has_derivatives() {
+    let text = "simulation = { time_step = 0.4, integrator = 'bdf1' }\n[[body]]\nname = 'pendulum'\nmass = 2\n\
+                center_of_mass = [0, 0, 0.5]\ninertia = [0.1, 0.1, 0.1]\n\
+                joint = { type = 'revolute', axis = [1, 0, 0], q = -0.1, limits = [-0.1, 0.5] }\n\
+                [[body]]\nname = 'bob'\nparent = 'pendulum'\nmass = 0.3\ncenter_of_mass = [0, 0.02, -0.2]\n\
+                inertia = [0.01, 0.02, 0.03]\njoint = { type = 'ball', q = [0.8, 0.6, 0, 0], v = [0.3, 1, -0.5] }";
+    let scene = parse(text);
+    for steps in [1, 3] {
+        let found = step_derivatives_agree("leaning", &scene, steps);
+        // It leans on its limit.
+        assert!((found.next.q[0] + 0.1).abs() < 1e-12, "{steps}: {:?}", found.next);
+    }
+}
+
 /// A servo far from where it is to be throws an arm of two links at a hundred radians a second: Newton's method goes there in parts.
 #[test]
 fn stiff_servos_far_from_their_targets_are_solved() {

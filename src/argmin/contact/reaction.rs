@@ -13,7 +13,10 @@ use crate::linalg::{Lu, solve_lower_rows, zeros};
 pub(super) struct Reaction<T> {
     coupling: Vec<T>,
     lu: Lu<T>,
-    unanswered: Perturbation<T>,
+    /// Memory of responses: in units, and transposed; what one begins with.
+    units: Perturbation<T>,
+    x: Vec<T>,
+    offsets: Vec<T>,
     transposed: Vec<T>,
 }
 
@@ -27,7 +30,7 @@ impl<T: Real> Reaction<T> {
     ) -> bool {
         let n = node.rows.velocities();
         couplings(node, data, &mut self.coupling, &mut self.transposed);
-        let answers = &mut self.unanswered;
+        let answers = &mut self.units;
         answers.fit(node, n, 0);
         write(node, &self.coupling, &mut answers.x);
         response.respond(node, answers);
@@ -49,14 +52,17 @@ impl<T: Real> Reaction<T> {
         response: &mut ContactResponse<T>,
         perturbation: &mut Perturbation<T>,
     ) {
-        self.unanswered.clone_from(perturbation);
+        // A response writes on these two.
+        self.x.clone_from(&perturbation.x);
+        self.offsets.clone_from(&perturbation.offsets);
         response.respond(node, perturbation);
         self.answer(perturbation);
         // The same once more with that known, for the impulses.
-        let mut whole = std::mem::take(&mut self.unanswered);
-        self.subtract(node, (&perturbation.x, perturbation.columns), false, &mut whole.x);
-        std::mem::swap(perturbation, &mut whole);
-        self.unanswered = whole;
+        let mut x = std::mem::take(&mut self.x);
+        self.subtract(node, (&perturbation.x, perturbation.columns), false, &mut x);
+        std::mem::swap(&mut perturbation.x, &mut x);
+        self.x = x;
+        std::mem::swap(&mut perturbation.offsets, &mut self.offsets);
         response.respond(node, perturbation);
     }
 
@@ -70,11 +76,11 @@ impl<T: Real> Reaction<T> {
     ) {
         let columns = adjoint.columns;
         if impulses.iter().any(|x| !x.vanishes()) {
-            let mut own = std::mem::take(&mut self.unanswered);
+            let mut own = std::mem::take(&mut self.units);
             own.fit_whole(node, columns);
             response.respond_transpose(node, impulses, &mut own);
             self.subtract(node, (&own.x, columns), true, &mut adjoint.x);
-            self.unanswered = own;
+            self.units = own;
         }
         if columns > 0 {
             self.lu.solve_transpose_rows(columns, &mut adjoint.x);

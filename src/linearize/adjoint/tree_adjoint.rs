@@ -7,7 +7,7 @@ use super::implicit_adjoint::ImplicitAdjoint;
 use super::parts::{Adjoints, Before, StepOf};
 use super::stages_adjoint::StagesAdjoint;
 use crate::dynamics::{
-    AppliedForceDerivatives, FreeBodyAdjoint, Gradient, RneaAdjoint, add_motor_damping,
+    AppliedForceDerivatives, FreeBodyAdjoint, Gradient, Kinematics, RneaAdjoint, add_motor_damping,
     applied_forces_vjp, damping_vjp, inverse_dynamics_vjp, motor_damping_vjp,
 };
 use crate::linalg::{dot, times_lower_transpose};
@@ -179,18 +179,15 @@ impl TreeAdjoint {
             *sum = dt * squares[k] - self.weights[k] * of.velocities[k];
         }
         let free = match of.integrator() {
-            Integrator::SemiImplicit
-            | Integrator::ImplicitFast
-            | Integrator::Bdf1
-            | Integrator::Bdf2 => {
-                self.semi_implicit(of, adjoints);
-                true
-            }
             Integrator::Implicit => {
                 let by_damping = &mut self.by_damping;
                 self.implicit.add(of, &self.momenta, by_damping, adjoints)
             }
             Integrator::RungeKutta => self.staged(of, end, adjoints),
+            _ => {
+                self.semi_implicit(of, adjoints);
+                true
+            }
         };
         let Adjoints { state, parameters: to_parameters, .. } = adjoints;
         let system = (model, parameters);
@@ -205,7 +202,8 @@ impl TreeAdjoint {
         self.weights.iter_mut().for_each(|weight| *weight = -*weight);
         let (to_q, to_v) = state.split_at_mut(nv);
         let accelerations = std::mem::take(&mut self.acceleration);
-        self.inverse_dynamics(of, &accelerations, [to_q, to_v, to_parameters]);
+        let start = (&of.motion.articulation.kinematics, &accelerations[..]);
+        self.inverse_dynamics(of, start, [to_q, to_v, to_parameters]);
         self.acceleration = accelerations;
         if matches!(of.integrator(), Integrator::SemiImplicit | Integrator::ImplicitFast) {
             for entry in model.trees.iter().filter(|tree| !tree.lone) {
@@ -223,18 +221,19 @@ impl TreeAdjoint {
         let System { model, parameters, .. } = *of.system;
         let nv = model.nv();
         let system = (model, parameters);
-        self.ending.update(of.system, (of.state, of.motion), of.velocities);
-        let EndOfStep { state: ending, kinematics } = &self.ending;
+        let mut ending = std::mem::take(&mut self.ending);
+        ending.update(of.system, (of.state, of.motion), of.velocities);
+        let EndOfStep { state: end, kinematics } = &ending;
         let Adjoints { state, inputs, parameters: to_parameters, .. } = adjoints;
         let (to_q, to_v) = state.split_at_mut(nv);
-        let [at_end, ignored] = &mut self.free;
-        for numbers in [&mut *at_end, &mut *ignored] {
+        let [mut at_end, mut ignored] = std::mem::take(&mut self.free);
+        for numbers in [&mut at_end, &mut ignored] {
             numbers.clear();
             numbers.resize(nv, 0.0);
         }
-        self.forces.update(model, parameters, ending, of.inputs);
+        self.forces.update(model, parameters, end, of.inputs);
         let to = [&mut at_end[..], &mut ignored[..], inputs, &mut to_parameters[..]];
-        applied_forces_vjp(system, (ending, of.inputs), &self.forces, &self.weights, to);
+        applied_forces_vjp(system, (end, of.inputs), &self.forces, &self.weights, to);
         for (k, sum) in self.by_damping.iter_mut().enumerate() {
             *sum = -self.weights[k] * of.velocities[k];
         }
@@ -246,20 +245,10 @@ impl TreeAdjoint {
         damping_vjp(model, &self.by_damping, to_parameters);
         motor_damping_vjp(system, (of.state, of.inputs), &self.by_damping, to_parameters);
         self.weights.iter_mut().for_each(|weight| *weight = -*weight);
-        let by_acceleration = &mut self.by_acceleration;
-        let gradient =
-            Gradient { q: at_end, v: ignored, a: by_acceleration, parameters: to_parameters };
-        let (accelerations, weights) = (&self.acceleration, &self.weights);
-        let scratch = &mut self.rnea;
-        inverse_dynamics_vjp(
-            model,
-            parameters,
-            kinematics,
-            accelerations,
-            weights,
-            scratch,
-            gradient,
-        );
+        let accelerations = std::mem::take(&mut self.acceleration);
+        let to = [&mut at_end[..], &mut ignored[..], &mut to_parameters[..]];
+        self.inverse_dynamics(of, (kinematics, &accelerations), to);
+        self.acceleration = accelerations;
         for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
             let rate = of.motion.duration(tree);
             for k in entry.v.clone() {
@@ -270,7 +259,7 @@ impl TreeAdjoint {
                 let turn = kind.coordinates().and_then(Coordinates::quaternion);
                 let Some((_, k)) = turn else { continue };
                 let own = &mut at_end[v + k..v + k + 3];
-                let turn = Vector3::from_fn(|i, _| ending.v[v + k + i]) * rate;
+                let turn = Vector3::from_fn(|i, _| end.v[v + k + i]) * rate;
                 let back = rotation_matrix(exp(turn)) * Vector3::new(own[0], own[1], own[2]);
                 own.copy_from_slice(back.as_slice());
             }
@@ -278,17 +267,17 @@ impl TreeAdjoint {
                 to_q[k] += at_end[k];
             }
         }
+        (self.ending, self.free) = (ending, [at_end, ignored]);
     }
 
     /// Adds the inverse dynamics at these accelerations, backwards.
     fn inverse_dynamics(
         &mut self,
         of: &StepOf,
-        accelerations: &[f64],
+        (kinematics, accelerations): (&Kinematics<f64>, &[f64]),
         [q, v, to_parameters]: [&mut [f64]; 3],
     ) {
         let System { model, parameters, .. } = *of.system;
-        let kinematics = &of.motion.articulation.kinematics;
         let (weights, scratch) = (&self.weights, &mut self.rnea);
         let gradient = Gradient { q, v, a: &mut self.by_acceleration, parameters: to_parameters };
         inverse_dynamics_vjp(
@@ -359,7 +348,8 @@ impl TreeAdjoint {
         let done = self.stages.add(of, [&places, &velocities], adjoints);
         let Adjoints { state, parameters: to_parameters, .. } = adjoints;
         let (to_q, to_v) = state.split_at_mut(nv);
-        self.inverse_dynamics(of, &accelerations, [to_q, to_v, to_parameters]);
+        let start = (&of.motion.articulation.kinematics, &accelerations[..]);
+        self.inverse_dynamics(of, start, [to_q, to_v, to_parameters]);
         (self.free, self.by_damping) = ([places, velocities], accelerations);
         done
     }
