@@ -236,7 +236,7 @@ fn what_strikes_rebounds_as_it_is_to() {
 /// The impulses of contacts on each other as derivatives forward and in reverse, which a solver's node has apart.
 #[test]
 fn impulses_have_one_derivative_too() {
-    use stiction::ad::{Real, Var, gradient, jacobian};
+    use stiction::ad::{LANES, Real, Var, gradient, jacobian};
     use stiction::state::State;
 
     fn pressed<T: Real>(scene: &Scene, d: &[T]) -> T {
@@ -255,7 +255,7 @@ fn impulses_have_one_derivative_too() {
     for scene in both(&format!("{SPINNING}{FLOOR}{contact}")) {
         let still = [0.0; 6];
         let (value, reverse) = gradient(|d: &[Var]| pressed(&scene, d), &still).unwrap();
-        let (_, forward) = jacobian::<6>(|d| vec![pressed(&scene, d)], &still);
+        let (_, forward) = jacobian::<LANES>(|d| vec![pressed(&scene, d)], &still);
         assert!(value.abs() > 1e-4, "it touches: {value}");
         let size = forward.amax();
         for (k, slope) in reverse.iter().enumerate() {
