@@ -336,6 +336,13 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
+    /// Says that bodies go as fast as in another motion, whose points of contact are to be found again.
+    pub(crate) fn hasten_like(&mut self, other: &FreeMotion<f64>) {
+        for (body, other) in self.bodies.iter_mut().zip(&other.bodies) {
+            body.speed = other.speed;
+        }
+    }
+
     /// Everything stays where it is if nothing touches it.
     pub fn rest(&mut self) {
         for free in &mut self.lone {

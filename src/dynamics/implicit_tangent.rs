@@ -24,11 +24,42 @@ pub(crate) struct ImplicitTangent {
     /// Whether each tree is in a contact problem.
     pub touched: Vec<bool>,
     /// G = L L' + S, L L' of its symmetric part, with as many times the masses as make that positive definite.
-    matrix: BlockDiagonal<f64>,
     factor: BlockDiagonal<f64>,
     rest: BlockDiagonal<f64>,
     /// G^-1 of trees that nothing touches.
     inverse: BlockDiagonal<f64>,
+}
+
+impl ImplicitTangent {
+    /// Copies another one, in the memory there is.
+    pub fn keep(&mut self, other: &ImplicitTangent) {
+        self.velocity.clone_from(&other.velocity);
+        self.touched.clone_from(&other.touched);
+        self.factor.clone_from(&other.factor);
+        self.rest.clone_from(&other.rest);
+        self.inverse.clone_from(&other.inverse);
+    }
+
+    /// L of a tree, row-major.
+    pub fn mass_factor(&self, tree: usize) -> &[f64] {
+        self.factor.block(tree).1
+    }
+
+    /// S of a tree, row-major.
+    pub fn rest(&self, tree: usize) -> &[f64] {
+        self.rest.block(tree).1
+    }
+
+    /// G^-1 of a tree that nothing touches, row-major.
+    pub fn inverse(&self, tree: usize) -> &[f64] {
+        self.inverse.block(tree).1
+    }
+}
+
+/// G of all trees, and the memory it is made in.
+#[derive(Default)]
+pub(crate) struct ImplicitMatrix {
+    matrix: BlockDiagonal<f64>,
     masses: BlockDiagonal<f64>,
     derivatives: InverseDynamicsDerivatives<f64>,
     forces: AppliedForceDerivatives<f64>,
@@ -48,7 +79,7 @@ struct Lanes {
     velocity: Vec<Forward>,
 }
 
-impl ImplicitTangent {
+impl ImplicitMatrix {
     /// Finds G at the velocities at which `momentum` was evaluated.
     pub fn update(
         &mut self,
@@ -150,17 +181,19 @@ impl ImplicitTangent {
         }
     }
 
-    /// Splits and inverts G. False if a tree has masses that are not positive definite, or G is singular.
+    /// Splits and inverts G into `tangent`. False if a tree has masses that are not positive definite, or G is singular.
     #[must_use]
-    pub fn factor(&mut self, model: &Model) -> bool {
-        self.factor.fit(model);
-        self.rest.fit(model);
-        self.inverse.fit(model);
+    pub fn factor(&mut self, model: &Model, tangent: &mut ImplicitTangent) -> bool {
+        let ImplicitTangent { touched, factor: factors, rest: rests, inverse: inverses, .. } =
+            tangent;
+        factors.fit(model);
+        rests.fit(model);
+        inverses.fit(model);
         let mut sound = true;
         for (index, tree) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
             let n = tree.v.len();
             let (_, matrix) = self.matrix.block(index);
-            let (_, factor) = self.factor.block_mut(index);
+            let (_, factor) = factors.block_mut(index);
             let symmetric = |i: usize, j: usize| 0.5 * (matrix[i * n + j] + matrix[j * n + i]);
             let (_, masses) = self.masses.block(index);
             let mut shift = 0.0;
@@ -174,7 +207,7 @@ impl ImplicitTangent {
                 }
                 fill_lower(factor, n, |i, j| symmetric(i, j) + shift * masses[i * n + j]);
             }
-            let (_, rest) = self.rest.block_mut(index);
+            let (_, rest) = rests.block_mut(index);
             for i in 0..n {
                 for j in 0..n {
                     let most = i.min(j) + 1;
@@ -183,14 +216,14 @@ impl ImplicitTangent {
                     rest[i * n + j] = matrix[i * n + j] - product;
                 }
             }
-            if self.touched.get(index).copied().unwrap_or_default() {
+            if touched.get(index).copied().unwrap_or_default() {
                 continue;
             }
             if !self.lu.factor(matrix, n) {
                 sound = false;
                 continue;
             }
-            let (_, inverse) = self.inverse.block_mut(index);
+            let (_, inverse) = inverses.block_mut(index);
             for j in 0..n {
                 self.column.clear();
                 self.column.resize(n, 0.0);
@@ -200,21 +233,6 @@ impl ImplicitTangent {
             }
         }
         sound
-    }
-
-    /// L of a tree, row-major.
-    pub fn mass_factor(&self, tree: usize) -> &[f64] {
-        self.factor.block(tree).1
-    }
-
-    /// S of a tree, row-major.
-    pub fn rest(&self, tree: usize) -> &[f64] {
-        self.rest.block(tree).1
-    }
-
-    /// G^-1 of a tree that nothing touches, row-major.
-    pub fn inverse(&self, tree: usize) -> &[f64] {
-        self.inverse.block(tree).1
     }
 }
 

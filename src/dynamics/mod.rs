@@ -94,7 +94,7 @@ pub(crate) use free_body::{FreeBodyDerivatives, FreeBodyEnd};
 pub(crate) use free_body_adjoint::FreeBodyAdjoint;
 pub use free_motion::FreeMotion;
 pub(crate) use implicit_momentum::ImplicitMomentum;
-pub(crate) use implicit_tangent::ImplicitTangent;
+pub(crate) use implicit_tangent::{ImplicitMatrix, ImplicitTangent};
 pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};
 pub(crate) use kinetic_energy::{EnergyAdjoint, EnergyGradient};

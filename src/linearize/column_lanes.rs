@@ -16,11 +16,18 @@ use nalgebra::DMatrix;
 use super::conditions::{Condition, Conditions};
 use super::displacement::{Displaced, Point};
 use crate::ad::{Dual, Node, Real};
-use crate::simulation::{StepReport, Workspace};
+use crate::contact::{ContactProblem, Contacts, Island};
+use crate::simulation::{KnownStep, StepReport, Workspace};
 
 /// Derivatives in a pass. More lanes save solves of the contact problem, fewer save registers.
-const LANES: usize = 8;
-type Lanes = Dual<f64, LANES>;
+pub(super) const LANES: usize = 8;
+pub(super) type Lanes = Dual<f64, LANES>;
+
+/// An island with guests, and its solution.
+pub(super) type Hosted<'a> = (&'a Island<'a>, &'a ContactProblem<f64>);
+
+/// Takes what a pass of columns poses in such an island; false if that is not to be had.
+pub(super) type TakeHosted<'a> = dyn FnMut(&Range<usize>, &Workspace<Lanes>, Hosted) -> bool + 'a;
 
 /// Columns by duals.
 #[derive(Default)]
@@ -48,24 +55,34 @@ impl ColumnLanes {
         last
     }
 
-    /// Writes the columns `range` of `[A B C]` of the step that `solved` holds, by its `conditions`. False if the
+    /// Writes the columns `range` of `[A B C]` of the step that is `known`, by its `conditions`. How an island with guests responds is
+    /// for who knows these: `hosted` is told what a pass poses there, and says whether that is to be had. False if the
     /// duals pose other problems; what is written then is of no use.
     #[must_use]
     pub fn posed(
         &mut self,
         at: &Point,
         range: Range<usize>,
-        (solved, conditions): (&Workspace<f64>, &mut Conditions),
+        (known, conditions): (KnownStep, &mut Conditions),
         mut matrices: Matrices,
+        hosted: &mut TakeHosted,
     ) -> bool {
         let model = at.system.model;
-        let (_, contacts) = solved.parts();
+        let contacts = known.contacts;
         for pass in passes(range) {
             self.vary(at, &pass);
-            if !self.displaced.pose(at, &self.displacement, solved) {
+            if !self.displaced.pose(at, &self.displacement, known) {
                 return false;
             }
             for (k, (island, problem)) in contacts.solved().enumerate() {
+                if island.has_guests {
+                    let found = hosted(&pass, &self.displaced.workspace, (&island, problem));
+                    if !found {
+                        return false;
+                    }
+                    self.hold(at, &island, contacts);
+                    continue;
+                }
                 let (_, displaced) = self.displaced.workspace.parts();
                 let (_, moved, ..) = displaced.problem(&island).solved();
                 let (node, inputs, outputs, solution) = problem.solved();
@@ -87,10 +104,53 @@ impl ColumnLanes {
                     rest = others;
                 }
             }
-            let Some(end) = self.displaced.end(at, solved) else { return false };
+            let Some(end) = self.displaced.end(at, known) else { return false };
             write(&pass, end, &mut matrices);
         }
         true
+    }
+
+    /// Writes what the end of the step that is `known` is by some of the velocities there, into columns of A. False as by
+    /// [`posed`](Self::posed).
+    #[must_use]
+    pub fn ends(
+        &mut self,
+        at: &Point,
+        known: KnownStep,
+        velocities: impl Iterator<Item = (usize, usize)> + Clone,
+        a: &mut DMatrix<f64>,
+    ) -> bool {
+        for pass in passes(0..velocities.clone().count()) {
+            self.vary(at, &(0..0));
+            if !self.displaced.pose(at, &self.displacement, known) {
+                return false;
+            }
+            for (island, _) in known.contacts.solved() {
+                self.hold(at, &island, known.contacts);
+            }
+            let own = || velocities.clone().skip(pass.start).take(pass.len()).enumerate();
+            for (lane, (k, _)) in own() {
+                let v = known.contacts.velocities[k];
+                self.displaced.workspace.velocities_mut()[k] = Lanes::variable(v, lane);
+            }
+            let Some(end) = self.displaced.end(at, known) else { return false };
+            for (lane, (_, column)) in own() {
+                for (i, end) in end.iter().enumerate() {
+                    a[(i, column)] = end.tangent[lane];
+                }
+            }
+        }
+        true
+    }
+
+    /// Leaves the velocities of an island as they were found.
+    fn hold(&mut self, at: &Point, island: &Island, contacts: &Contacts<f64>) {
+        for &tree in island.trees {
+            for k in at.system.model.trees[tree].v.clone() {
+                let held = Lanes::constant(contacts.velocities[k]);
+                self.displaced.workspace.velocities_mut()[k] = held;
+            }
+        }
     }
 
     /// Varies the displacements of a pass, a lane each.

@@ -3,7 +3,7 @@
 use super::selection::Selection;
 use crate::ad::Real;
 use crate::model::{Parameters, System};
-use crate::simulation::{Splits, StepMemory, StepReport, Workspace, step};
+use crate::simulation::{KnownStep, Splits, StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
 /// Where a step is linearised.
@@ -86,25 +86,25 @@ impl<T: Real> Displaced<T> {
         &self.workspace
     }
 
-    /// Poses the contact problems of the displaced step, which `solved` has solved where it is not displaced. False
+    /// Poses the contact problems of the displaced step, which are `known` where it is not displaced. False
     /// if what is found is not what was found there.
     #[must_use]
-    pub fn pose(&mut self, at: &Point, displacement: &[T], solved: &Workspace<f64>) -> bool {
+    pub fn pose(&mut self, at: &Point, displacement: &[T], known: KnownStep) -> bool {
         self.displace(at, displacement);
         let System { model, settings, .. } = *at.system;
         let system = System { model, parameters: &self.parameters, settings };
         at.memory.cast_into(&mut self.memory);
-        self.workspace.pose(&system, (&self.state, &self.memory), &self.inputs, solved)
+        self.workspace.pose(&system, (&self.state, &self.memory), &self.inputs, known)
     }
 
     /// How far the displaced step ends from the nominal end with the velocities in its workspace. Nothing if a
     /// rotation is not found.
-    pub fn end(&mut self, at: &Point, solved: &Workspace<f64>) -> Option<&[T]> {
+    pub fn end(&mut self, at: &Point, known: KnownStep) -> Option<&[T]> {
         self.next.q.clone_from(&self.state.q);
         self.next.v.clone_from(&self.state.v);
         let System { model, settings, .. } = *at.system;
         let system = System { model, parameters: &self.parameters, settings };
-        let found = self.workspace.advance(&system, solved, &mut self.next);
+        let found = self.workspace.advance(&system, known, &mut self.next);
         found.then(|| self.difference(at))
     }
 

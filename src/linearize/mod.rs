@@ -35,6 +35,7 @@ mod expressed;
 mod file;
 mod free_velocity;
 mod guest_slopes;
+mod hosted_columns;
 mod hosted_jacobian;
 mod loop_closure;
 mod pair_geometry;

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::column_lanes::ColumnLanes;
+use super::column_lanes::{ColumnLanes, Hosted};
 use super::conditions::Conditions;
 use super::displacement::Point;
 use super::loop_closure::LoopClosure;
@@ -172,7 +172,9 @@ fn columns(
                 known = a.ncols() + b.ncols();
             }
         }
-        if lanes.posed(&at, known..at.dimension(), (nominal, conditions), [a, b, c]) {
+        let parts = (nominal.known(), conditions);
+        let nobody = &mut |_: &_, _: &_, _: Hosted| false;
+        if lanes.posed(&at, known..at.dimension(), parts, [a, b, c], nobody) {
             take_modes(nominal, modes);
             (result.dual_steps, result.dual_columns) = (0, at.dimension() - known);
             return;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GAIN, GAIN_BY, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION,
-    RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GAIN, GAIN_BY, GEAR, HALF_SPACE, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET,
+    PLACE, POSITION, RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{
     ActuatorKind, Body, Collider, EqualityKind, JointKind, Model, SurfaceTerm, SurfaceTerms,
@@ -111,6 +111,27 @@ impl Model {
             names.extend(slots.map(|(k, slot)| (format!("{}/weights/{k}", term.name), slot)));
         }
         names.sort_by_key(|&(_, slot)| slot);
+        names
+    }
+
+    /// The same but for gravity, the geometry of shapes and half-spaces, and cameras: what is of the motion of bodies and of how they touch.
+    pub(crate) fn motion_slots(&self) -> Vec<(String, usize)> {
+        let mut others = self.gravity_slots().collect::<Vec<_>>();
+        for (index, collider) in self.colliders.iter().enumerate() {
+            let first = self.slots.colliders[index];
+            others.extend(first..first + SIZE + if collider.placed { PLACE } else { 0 });
+            others.extend(self.rounding_slot(index));
+        }
+        for index in 0..self.half_spaces.len() {
+            let first = self.slots.half_space(index);
+            others.extend(first..first + HALF_SPACE);
+        }
+        for index in 0..self.cameras.len() {
+            others.extend(self.camera_slots(index));
+        }
+        others.sort_unstable();
+        let mut names = self.named_slots();
+        names.retain(|(_, slot)| others.binary_search(slot).is_err());
         names
     }
 

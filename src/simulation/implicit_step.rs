@@ -14,7 +14,7 @@ use super::step_memory::{SMOOTH, StepMemory};
 use crate::ad::Real;
 use crate::argmin::{Report, Status};
 use crate::contact::Contacts;
-use crate::dynamics::{FreeMotion, ImplicitMomentum, ImplicitTangent};
+use crate::dynamics::{FreeMotion, ImplicitMatrix, ImplicitMomentum, ImplicitTangent};
 use crate::linalg::{dot, solve_lower, times_lower_transpose};
 use crate::model::{Integrator, Model, Parameters, Settings, System};
 use crate::state::State;
@@ -60,6 +60,7 @@ struct Values {
 pub(super) struct Search {
     momentum: ImplicitMomentum<f64>,
     tangent: ImplicitTangent,
+    matrix: ImplicitMatrix,
     /// J' lambda of all trees, as it was found last, and what it was before; and so velocities.
     impulses: Vec<f64>,
     before: [Vec<f64>; 2],
@@ -186,7 +187,7 @@ impl<T: Real> ImplicitStep<T> {
             passes += 1;
             // What only came near on the way is not in the contact problems now, or the other way round: once more, with G as it is now.
             if values.search.mark(motion.trees(), contacts) && !marked {
-                if !values.search.tangent.factor(model) {
+                if !values.search.factor(model) {
                     report.status = Status::Stalled;
                 }
                 (passes, marked) = (0, true);
@@ -206,17 +207,21 @@ impl<T: Real> ImplicitStep<T> {
         report
     }
 
-    /// Poses the momenta of a step that `solved` has solved on values, as far as first derivatives go.
+    /// Where Newton's method ended, if there was a step.
+    pub fn tangent(&self) -> Option<&ImplicitTangent> {
+        self.values.as_ref().map(|values| &values.search.tangent)
+    }
+
+    /// Poses the momenta of a step that was solved on values, where Newton's method ended with `tangent`, as far as first derivatives
+    /// go.
     pub fn pose(
         &mut self,
         system: &System<T>,
         (state, memory): (&State<T>, &StepMemory<T>),
         inputs: &[T],
         motion: &mut FreeMotion<T>,
-        solved: &ImplicitStep<f64>,
+        tangent: &ImplicitTangent,
     ) {
-        let Some(values) = &solved.values else { return };
-        let tangent = &values.search.tangent;
         self.velocity.clear();
         self.velocity.extend(tangent.velocity.iter().map(|&v| T::constant(v)));
         self.begin(system, state, inputs, memory);
@@ -253,9 +258,9 @@ impl Values {
             }
         }
         // Where it stands.
-        search.tangent.update(&system, step, &search.momentum);
+        search.matrix.update(&system, step, &search.momentum);
         search.mark(motion.trees(), contacts);
-        if !search.tangent.factor(model) {
+        if !search.factor(model) {
             search.report.status = Status::Stalled;
         }
         search.report
@@ -434,8 +439,8 @@ impl Search {
         let [velocity, impulses] = &mut self.before;
         velocity.clone_from(&self.tangent.velocity);
         impulses.clone_from(&self.impulses);
-        self.tangent.update(system, step, &self.momentum);
-        let sound = self.tangent.factor(system.model);
+        self.matrix.update(system, step, &self.momentum);
+        let sound = self.matrix.factor(system.model, &mut self.tangent);
         if sound {
             // What S does to a change is met by iterations alone, which go by it as by a linear map.
             self.mixing.take(velocity, self.momentum.residual(), impulses);
@@ -450,6 +455,12 @@ impl Search {
             self.report.status = Status::Stalled;
         }
         sound
+    }
+
+    /// Splits and inverts G. False if that cannot be.
+    #[must_use]
+    fn factor(&mut self, model: &Model) -> bool {
+        self.matrix.factor(model, &mut self.tangent)
     }
 
     /// Goes half of the way back.

@@ -1,9 +1,10 @@
 //! A step that was taken, with the solutions of its contact problems: what its derivatives are made of.
 
+use super::known_step::KnownStep;
 use super::splits::Splits;
 use super::workspace::{Workspace, is_untouched};
 use crate::contact::Contacts;
-use crate::dynamics::FreeMotion;
+use crate::dynamics::{FreeMotion, ImplicitTangent};
 use crate::model::Model;
 
 /// The motion without contact, the contact problems and their solutions of one step. Reused, it allocates nothing.
@@ -12,6 +13,8 @@ pub struct SolvedStep {
     motion: FreeMotion<f64>,
     contacts: Contacts<f64>,
     splits: Splits,
+    /// Of an implicit step where Newton's method ended.
+    tangent: Option<Box<ImplicitTangent>>,
 }
 
 impl SolvedStep {
@@ -21,6 +24,15 @@ impl SolvedStep {
         self.motion.keep(motion);
         self.contacts.keep(contacts);
         self.splits.keep(workspace.splits());
+        if let Some(tangent) = workspace.tangent() {
+            self.tangent.get_or_insert_default().keep(tangent);
+        }
+    }
+
+    /// The step, if it was not split: impacts are not kept.
+    pub(crate) fn known(&self) -> KnownStep<'_> {
+        let Self { motion, contacts, splits, tangent } = self;
+        KnownStep { motion, contacts, tangent: tangent.as_deref(), splits, impacts: &[] }
     }
 
     /// The motion without contact, and the constraints.

@@ -5,13 +5,14 @@ use nalgebra::Vector3;
 use super::closure::Closure;
 use super::impacts::Impacts;
 use super::implicit_step::ImplicitStep;
+use super::known_step::KnownStep;
 use super::splits::Splits;
 use super::step_memory::StepMemory;
 use super::step_report::StepReport;
 use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::contact::{ContactRecord, Contacts, Decisions, JointRecord};
-use crate::dynamics::FreeMotion;
+use crate::dynamics::{FreeMotion, ImplicitTangent};
 use crate::model::{Model, Settings, System};
 use crate::state::State;
 
@@ -33,6 +34,15 @@ impl<T: Real> Default for Workspace<T> {
             closure: Closure::default(),
             implicit: ImplicitStep::default(),
         }
+    }
+}
+
+impl Workspace<f64> {
+    /// The last step.
+    pub(crate) fn known(&self) -> KnownStep<'_> {
+        let Workspace { motion, contacts, impacts, implicit, .. } = self;
+        let tangent = implicit.tangent();
+        KnownStep { motion, contacts, tangent, splits: &impacts.splits, impacts: &impacts.records }
     }
 }
 
@@ -75,7 +85,7 @@ impl<T: Real> Workspace<T> {
         (&self.motion, &self.contacts)
     }
 
-    /// Poses the contact problems of a step that `solved` has solved on values; what comes before them, the impacts at
+    /// Poses the contact problems of a step that was solved on values; what comes before them, the impacts at
     /// which it was split, is made again, at the times that are known. False if what the scalar finds
     /// is not what was found there.
     #[must_use]
@@ -84,20 +94,23 @@ impl<T: Real> Workspace<T> {
         system: &System<T>,
         (state, memory): (&State<T>, &StepMemory<T>),
         inputs: &[T],
-        solved: &Workspace<f64>,
+        known: KnownStep,
     ) -> bool {
         if system.settings.integrator.is_backward() {
             let Workspace { motion, contacts, implicit, .. } = self;
-            implicit.pose(system, (state, memory), inputs, motion, &solved.implicit);
-            return contacts.pose(system, &implicit.start, motion, &solved.contacts);
+            let Some(tangent) = known.tangent else { return false };
+            implicit.pose(system, (state, memory), inputs, motion, tangent);
+            motion.hasten_like(known.motion);
+            return contacts.pose(system, &implicit.start, motion, known.contacts);
         }
-        self.before_contacts(system, state, inputs, &solved.impacts.splits);
+        self.before_contacts(system, state, inputs, known.splits);
         let Workspace { motion, contacts, impacts, .. } = self;
         let struck = impacts.records.iter().map(struck);
-        if !struck.eq(solved.impacts.records.iter().map(self::struck)) {
+        if !struck.eq(known.impacts.iter().map(self::struck)) {
             return false;
         }
-        contacts.pose(system, state, motion, &solved.contacts)
+        motion.hasten_like(known.motion);
+        contacts.pose(system, state, motion, known.contacts)
     }
 
     /// The motion without contact of a step that was split on values where `known` says.
@@ -123,6 +136,11 @@ impl<T: Real> Workspace<T> {
         velocities
     }
 
+    /// Where Newton's method on the momenta of the last implicit step ended.
+    pub(super) fn tangent(&self) -> Option<&ImplicitTangent> {
+        self.implicit.tangent()
+    }
+
     /// Where the last step was split at impacts.
     pub(super) fn splits(&self) -> &Splits {
         &self.impacts.splits
@@ -133,13 +151,13 @@ impl<T: Real> Workspace<T> {
         &mut self.contacts.velocities
     }
 
-    /// The state at the end of the step that `solved` has solved on values, from the velocities there; `next` is
+    /// The state at the end of the step that was solved on values, from the velocities there; `next` is
     /// that at its start. False if a rotation is not found.
     #[must_use]
     pub(crate) fn advance(
         &mut self,
         system: &System<T>,
-        solved: &Workspace<f64>,
+        known: KnownStep,
         next: &mut State<T>,
     ) -> bool {
         let Workspace { motion, contacts, impacts, closure, implicit } = self;
@@ -147,9 +165,10 @@ impl<T: Real> Workspace<T> {
         if system.settings.integrator.is_backward() {
             next.clone_from(&implicit.start);
         }
-        let found = advance_trees(model, (motion, &contacts.velocities), solved.parts(), next);
+        let at_values = (known.motion, known.contacts);
+        let found = advance_trees(model, (motion, &contacts.velocities), at_values, next);
         for &(tree, _) in &impacts.back {
-            if is_untouched(model, &solved.motion, &solved.contacts, tree) {
+            if is_untouched(model, known.motion, known.contacts, tree) {
                 impacts.take_back(tree, &mut next.v[model.trees[tree].v.clone()]);
             }
         }

@@ -14,7 +14,8 @@ use crate::argmin::{ContactFactor, CoupledContact, Perturbation};
 use crate::contact::ContactProblem;
 use crate::implicit::{DerivativeMemory, StepChange, StepDerivative};
 use crate::linalg::Lu;
-use crate::linearize::{GuestSlopes, HostedJacobian, HostedStep};
+use crate::linearize::{GuestSlopes, HostedJacobian, HostedStep, Selection};
+use crate::model::ParameterRef;
 
 /// Changes of what soft and rigid bodies start a step from, and of what acts in it; or the adjoints of these.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +24,32 @@ pub(super) struct MixedChange {
     pub soft: Vec<StepChange>,
     /// Of the state of the rigid bodies: a tangent vector.
     pub rigid: Vec<f64>,
-    /// Of all inputs of the rigid bodies; as adjoints of those that are asked for, in that order.
+    /// Of the inputs of the rigid bodies that are [asked](Asked) for.
     pub inputs: Vec<f64>,
+    /// Of their parameters that are.
+    pub parameters: Vec<f64>,
+}
+
+/// The numbers of rigid bodies that are asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// Inputs, in the order of the model.
+    pub inputs: Vec<usize>,
+    /// Slots of parameters, in that order.
+    pub parameters: Vec<ParameterRef>,
+}
+
+impl Asked {
+    /// Sets an input among those that are asked for, if it is.
+    pub fn set_input(&self, input: usize, value: f64, inputs: &mut [f64]) {
+        if let Ok(place) = self.inputs.binary_search(&input) {
+            inputs[place] = value;
+        }
+    }
+
+    fn selection(&self) -> Selection<'_> {
+        Selection { inputs: &self.inputs, parameters: &self.parameters }
+    }
 }
 
 type Nodes = Vec<[f64; 3]>;
@@ -51,8 +76,7 @@ pub(super) struct MixedDerivative<'a> {
     contacts: Vec<GuestGeometry>,
     /// The problem, and the trees of its rigid bodies.
     problem: Option<(&'a ContactProblem<f64>, Vec<usize>)>,
-    /// The inputs that are asked for.
-    asked: &'a [usize],
+    asked: &'a Asked,
     memory: MixedMemory,
 }
 
@@ -62,7 +86,7 @@ impl<'a> MixedDerivative<'a> {
         mut memory: MixedMemory,
         steps: &'a [SolvedSoftStep<'a>],
         rigid: HostedStep<'a>,
-        asked: &'a [usize],
+        asked: &'a Asked,
     ) -> Option<Self> {
         memory.bodies.resize_with(steps.len(), DerivativeMemory::default);
         let mut bodies = Vec::with_capacity(steps.len());
@@ -71,7 +95,7 @@ impl<'a> MixedDerivative<'a> {
         }
         let is_guest = |&k: &usize| steps[k].step.is_guest();
         let guests: Vec<usize> = (0..steps.len()).filter(is_guest).collect();
-        let island = rigid.contacts.solved().find(|(island, _)| island.has_guests);
+        let island = rigid.known.contacts.solved().find(|(island, _)| island.has_guests);
         let problem = island.map(|(island, problem)| (problem, island.trees.to_vec()));
         let contacts = Vec::new();
         let mut own =
@@ -88,7 +112,7 @@ impl<'a> MixedDerivative<'a> {
     }
 
     fn factor(&mut self) -> bool {
-        let asked = self.asked;
+        let asked = self.asked.selection();
         let Some((problem, trees)) = &self.problem else {
             return self.guests.is_empty() && self.memory.jacobian.update(self.rigid, asked, None);
         };
@@ -172,39 +196,14 @@ impl<'a> MixedDerivative<'a> {
             }
         }
         let MixedMemory { jacobian, factor, inputs, rest, perturbation, .. } = &mut self.memory;
-        let mut rigid = vec![0.0; change.rigid.len()];
-        let (places, n) = (&jacobian.places, jacobian.velocities);
-        let mut add = |column: &[f64], weight: f64| {
-            rigid.iter_mut().zip(column).for_each(|(sum, x)| *sum += weight * x);
-        };
-        for (k, column) in jacobian.a.column_iter().enumerate() {
-            // In the place of velocities at the start stands what those at the end do.
-            if change.rigid[k] != 0.0 && !places[n.min(places.len())..].contains(&k) {
-                add(column.as_slice(), change.rigid[k]);
-            }
-        }
-        for (column, &input) in jacobian.b.column_iter().zip(self.asked) {
-            add(column.as_slice(), change.inputs[input]);
-        }
+        let numbers = [&change.rigid[..], &change.inputs, &change.parameters].concat();
+        let mut rigid = jacobian.end(&numbers);
         let Some((problem, trees)) = &self.problem else { return (ends, rigid) };
         let (node, ..) = problem.solved();
         let data = node.data(inputs);
         let first = trees.len();
         perturbation.fit_whole(node, 1);
-        let unit = jacobian.perturbation();
-        let weights = places.iter().map(|&place| change.rigid[place]);
-        let asked = jacobian.inputs.iter().map(|&input| change.inputs[self.asked[input]]);
-        let weights = weights.chain(asked);
-        for (c, weight) in weights.enumerate().filter(|(_, weight)| *weight != 0.0) {
-            for (to, from) in [
-                (&mut perturbation.x, &unit.x),
-                (&mut perturbation.rows, &unit.rows),
-                (&mut perturbation.offsets, &unit.offsets),
-            ] {
-                let column = from.iter().skip(c).step_by(unit.columns);
-                to.iter_mut().zip(column).for_each(|(to, x)| *to += weight * x);
-            }
-        }
+        jacobian.perturb(&numbers, perturbation);
         let mut kept = Vec::new();
         for (k, (&body, begun)) in self.guests.iter().zip(&begun).enumerate() {
             self.bodies[body].gather(&begun.b, &mut kept);
@@ -225,26 +224,24 @@ impl<'a> MixedDerivative<'a> {
             if let Some(slopes) = &own.slopes {
                 let [force, moment] =
                     [&own.forces, &own.moments].map(|rows| rows.map(|row| product(&row, moved)));
-                let tree = self.rigid.motion.bodies[slopes.body].tree;
+                let tree = self.rigid.known.motion.bodies[slopes.body].tree;
                 let place = trees.iter().position(|&own| Some(own) == tree);
                 let Some(place) = place else { continue };
                 let x = &mut perturbation.x[node.rows.tree(place)];
-                let motion = self.rigid.motion;
+                let motion = self.rigid.known.motion;
                 motion.add_row(slopes.body, Vector3::zeros(), -Vector3::from(force), 1.0, x);
                 motion.add_turn(slopes.body, moment.into(), 1.0, x);
             }
         }
         data.solve_factor(&mut perturbation.x);
+        jacobian.perturb_momenta(&numbers, &mut perturbation.x);
         factor.response.respond(node, perturbation);
         if let Some(rest) = rest {
             rest.solve_rows(1, &mut perturbation.x);
         }
         data.solve_factor_transpose(&mut perturbation.x);
         let changed = &perturbation.x;
-        for (&place, x) in places[n..].iter().zip(changed) {
-            let column = jacobian.a.column(place);
-            rigid.iter_mut().zip(&column).for_each(|(sum, end)| *sum += x * end);
-        }
+        jacobian.add_velocities(changed, &mut rigid);
         for (k, (&body, mut begun)) in self.guests.iter().zip(begun).enumerate() {
             self.bodies[body].scatter(&changed[node.rows.tree(first + k)], &mut begun.b);
             ends[body] = self.bodies[body].end_tangent(begun);
@@ -266,18 +263,22 @@ impl<'a> MixedDerivative<'a> {
             }
         }
         let MixedMemory { jacobian, factor, inputs, rest, perturbation, .. } = &mut self.memory;
-        let (places, n) = (&jacobian.places, jacobian.velocities);
-        let along = |column: &[f64]| column.iter().zip(rigid).map(|(a, b)| a * b).sum::<f64>();
-        change.rigid = jacobian.a.column_iter().map(|column| along(column.as_slice())).collect();
-        change.inputs = jacobian.b.column_iter().map(|column| along(column.as_slice())).collect();
-        let Some((problem, trees)) = &self.problem else { return change };
+        let Asked { inputs: asked, .. } = self.asked;
+        let split = |numbers: &[f64]| {
+            let (state, rest) = numbers.split_at(rigid.len());
+            let (inputs, parameters) = rest.split_at(asked.len());
+            [state, inputs, parameters].map(<[f64]>::to_vec)
+        };
+        let Some((problem, trees)) = &self.problem else {
+            let numbers = jacobian.end_transpose(rigid, &mut []);
+            [change.rigid, change.inputs, change.parameters] = split(&numbers);
+            return change;
+        };
         let (node, ..) = problem.solved();
         let data = node.data(inputs);
         let first = trees.len();
         perturbation.fit_whole(node, 1);
-        for (x, &place) in perturbation.x.iter_mut().zip(&places[n..]) {
-            *x = std::mem::take(&mut change.rigid[place]);
-        }
+        let mut numbers = jacobian.end_transpose(rigid, &mut perturbation.x);
         let mut kept = Vec::new();
         for (k, (&body, begun)) in self.guests.iter().zip(&begun).enumerate() {
             self.bodies[body].gather(&begun.w, &mut kept);
@@ -289,23 +290,11 @@ impl<'a> MixedDerivative<'a> {
         }
         let none = vec![0.0; node.rows.rows()];
         factor.response.respond_transpose(node, &none, perturbation);
+        jacobian.perturb_momenta_transpose(&perturbation.x, &mut numbers);
         data.solve_factor_transpose(&mut perturbation.x);
+        jacobian.perturb_transpose(perturbation, &mut numbers);
+        [change.rigid, change.inputs, change.parameters] = split(&numbers);
         let Perturbation { x, rows, offsets, limits, .. } = perturbation;
-        let unit = jacobian.perturbation();
-        let column = |c: usize| {
-            let all = [(&*x, &unit.x), (&*rows, &unit.rows), (&*offsets, &unit.offsets)];
-            let sum = |(weights, from): (&Vec<f64>, &Vec<f64>)| -> f64 {
-                let own = from.iter().skip(c).step_by(unit.columns);
-                weights.iter().zip(own).map(|(w, x)| w * x).sum()
-            };
-            all.into_iter().map(sum).sum::<f64>()
-        };
-        for (c, &place) in places.iter().enumerate() {
-            change.rigid[place] += column(c);
-        }
-        for (c, &input) in (places.len()..).zip(&jacobian.inputs) {
-            change.inputs[input] += column(c);
-        }
         for own in &self.contacts {
             let begun = &mut begun[own.of.guest];
             let block = &node.rows.blocks()[own.of.block];
@@ -316,7 +305,7 @@ impl<'a> MixedDerivative<'a> {
             }
             (0..3).for_each(|k| moved[k] += offset * own.gap[k] / own.rate);
             if let Some(slopes) = &own.slopes {
-                let tree = self.rigid.motion.bodies[slopes.body].tree;
+                let tree = self.rigid.known.motion.bodies[slopes.body].tree;
                 if let Some(place) = trees.iter().position(|&own| Some(own) == tree) {
                     let x = &x[node.rows.tree(place)];
                     let [linear, angular] = own.twist(&self.rigid, x);

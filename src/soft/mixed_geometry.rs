@@ -56,7 +56,7 @@ impl GuestGeometry {
             ..GuestGeometry::default()
         };
         let carrier = contact.carrier.map(|carrier| {
-            let pose = &rigid.motion.bodies[carrier.body];
+            let pose = &rigid.known.motion.bodies[carrier.body];
             let arm = pose.rotation * Vector3::from(carrier.arm);
             let centre = pose.position + pose.rotation * pose.center_of_mass;
             (carrier.body, arm, centre)
@@ -132,13 +132,13 @@ impl GuestGeometry {
     /// The velocity of the centre of mass of the body that is touched and its angular velocity, at velocities of its tree; of none those at
     /// the end of the step.
     pub fn twist(&self, rigid: &HostedStep, velocities: &[f64]) -> [[f64; 3]; 2] {
-        let motion = rigid.motion;
+        let motion = rigid.known.motion;
         let body = self.slopes.map(|slopes| slopes.body);
         let Some((body, tree)) = body.and_then(|body| Some((body, motion.bodies[body].tree?)))
         else {
             return [[0.0; 3]; 2];
         };
-        let end = &rigid.contacts.velocities[motion.velocities(tree)];
+        let end = &rigid.known.contacts.velocities[motion.velocities(tree)];
         let own = if velocities.is_empty() { end } else { velocities };
         let mut row = vec![0.0; own.len()];
         let mut along = |k: usize, turns: bool| {

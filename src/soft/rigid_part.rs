@@ -83,9 +83,8 @@ impl<'a> RigidPart<'a> {
 
     /// The last step.
     pub fn taken(&self) -> HostedStep<'_> {
-        let (motion, contacts) = self.workspace.parts();
         let (state, next, inputs) = (&self.next, &self.state, &self.acting[..]);
-        HostedStep { system: &self.system, state, inputs, next, motion, contacts }
+        HostedStep { system: &self.system, state, inputs, next, known: self.workspace.known() }
     }
 
     /// What [`taken`](Self::taken) is made of.
@@ -145,15 +144,8 @@ impl KeptRigidStep {
 
     /// The step.
     pub fn taken<'a>(&'a self, system: &'a System<'a, f64>) -> HostedStep<'a> {
-        let (motion, contacts) = self.solved.parts();
-        HostedStep {
-            system,
-            state: &self.state,
-            inputs: &self.inputs,
-            next: &self.next,
-            motion,
-            contacts,
-        }
+        let Self { solved, state, inputs, next } = self;
+        HostedStep { system, state, inputs, next, known: solved.known() }
     }
 }
 

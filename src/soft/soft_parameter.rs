@@ -1,7 +1,7 @@
 //! The numbers of a scene of soft bodies that one may differentiate in, and their names.
 
 use super::input_schedule::InputSchedule;
-use super::mixed_derivative::MixedChange;
+use super::mixed_derivative::{Asked, MixedChange};
 use super::schedule;
 use super::soft_cable::SoftCable;
 use super::soft_hold::{HoldNumber, SoftHold};
@@ -10,6 +10,7 @@ use super::soft_start::SoftStart;
 use crate::ad::Dual;
 use crate::fem::SolidMaterial;
 use crate::implicit::{CableKind, StepChange, VertexLaw};
+use crate::model::{ParameterRef, domain};
 
 /// A number of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub enum SoftNumber {
     /// Of the rigid bodies: what an input that [changes over time](super::InputSchedule) is told to be, of this schedule, at this of its
     /// times; in its unit.
     Scheduled(usize, usize),
+    /// Of the rigid bodies: a number of the model, by its slot among the [parameters](crate::model::Parameters).
+    RigidParameter(usize),
 }
 
 /// Of the start, which numbers have names: not those of its rotation, which are not added.
@@ -143,26 +146,54 @@ impl SoftScene {
                     add(format!("{name}_{j}"), Number::Scheduled(schedule, j));
                 }
             }
+            // Where bodies that carry nodes start is where these were given.
+            let placed = self.carrying_joints();
+            let numbers = model.motion_slots().into_iter();
+            for (name, slot) in numbers.filter(|(_, slot)| !placed.contains(slot)) {
+                add(name, Number::RigidParameter(slot));
+            }
         }
         all
     }
 
-    /// The inputs of the rigid bodies that some parameters are.
-    pub(super) fn asked(&self, parameters: &[SoftParameter]) -> Vec<usize> {
+    /// The slots of where joints of trees are that carry nodes.
+    fn carrying_joints(&self) -> Vec<usize> {
+        let Some(model) = self.rigid.as_deref().map(|scene| &scene.model) else {
+            return Vec::new();
+        };
+        let ties = self.bodies.iter().flat_map(SoftBody::ties);
+        let trees = ties.filter_map(|(_, body)| model.bodies.get(body)?.tree);
+        let bodies = trees.flat_map(|tree| model.trees[tree].bodies.iter().copied());
+        let joints = bodies.filter_map(|body| model.joint_slots(body));
+        joints.flat_map(|own| [own.position, own.anchor]).flat_map(|k| k..k + 3).collect()
+    }
+
+    /// The numbers of the rigid bodies that some parameters are.
+    pub(super) fn asked(&self, parameters: &[SoftParameter]) -> Asked {
+        let sorted = |mut all: Vec<usize>| {
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
         let inputs = parameters.iter().filter_map(|own| match own.number {
             SoftNumber::RigidInput(k) => Some(k),
             SoftNumber::Scheduled(schedule, _) => Some(self.schedules[schedule].input),
             _ => None,
         });
-        let mut asked: Vec<usize> = inputs.collect();
-        asked.sort_unstable();
-        asked.dedup();
-        asked
+        let slots = parameters.iter().filter_map(|own| match own.number {
+            SoftNumber::RigidParameter(slot) => Some(slot),
+            _ => None,
+        });
+        let parameter = |slot: usize| ParameterRef { slots: vec![slot] };
+        Asked {
+            inputs: sorted(inputs.collect()),
+            parameters: sorted(slots.collect()).into_iter().map(parameter).collect(),
+        }
     }
 
     /// How all that a motion is made of changes with a parameter, of all bodies where some are rigid, else of its own alone; with
-    /// inputs of the rigid ones in the order of the model.
-    pub(super) fn mixed_direction(&self, parameter: SoftParameter) -> MixedChange {
+    /// what is `asked` of the rigid ones.
+    pub(super) fn mixed_direction(&self, parameter: SoftParameter, asked: &Asked) -> MixedChange {
         let Some(rigid) = &self.rigid else {
             return MixedChange { soft: vec![self.direction(parameter)], ..MixedChange::default() };
         };
@@ -172,14 +203,21 @@ impl SoftScene {
             }
             StepChange::none(own.position.len(), own.contacts.len())
         });
-        let (nv, inputs) = (rigid.model.nv(), rigid.inputs.len());
+        let nv = rigid.model.nv();
         let mut change = MixedChange {
             soft: soft.collect(),
             rigid: vec![0.0; 2 * nv],
-            inputs: vec![0.0; inputs],
+            inputs: vec![0.0; asked.inputs.len()],
+            parameters: vec![0.0; asked.parameters.len()],
         };
         match parameter.number {
-            SoftNumber::RigidInput(k) if self.schedule_of(k).is_none() => change.inputs[k] = 1.0,
+            SoftNumber::RigidInput(k) if self.schedule_of(k).is_none() => {
+                asked.set_input(k, 1.0, &mut change.inputs);
+            }
+            SoftNumber::RigidParameter(slot) => {
+                let own = asked.parameters.iter().position(|own| own.slots == [slot]);
+                own.into_iter().for_each(|k| change.parameters[k] = 1.0);
+            }
             SoftNumber::Start(_) => {
                 let own = &mut change.soft[parameter.body].v;
                 self.bodies[parameter.body].ties().for_each(|(node, _)| own[node] = [0.0; 3]);
@@ -213,11 +251,17 @@ impl SoftScene {
 
     /// Puts how what acts on the rigid bodies in the step that begins at time `t` (s) changes with a parameter into `inputs`, where that
     /// depends on the step.
-    pub(super) fn schedule_change(&self, parameter: SoftParameter, t: f64, inputs: &mut [f64]) {
+    pub(super) fn schedule_change(
+        &self,
+        parameter: SoftParameter,
+        t: f64,
+        asked: &Asked,
+        inputs: &mut [f64],
+    ) {
         if let SoftNumber::Scheduled(schedule, k) = parameter.number
             && let Some(own) = self.acting(schedule)
         {
-            inputs[own.input] = own.slope(t, k);
+            asked.set_input(own.input, own.slope(t, k), inputs);
         }
     }
 
@@ -259,6 +303,7 @@ impl SoftScene {
                 SoftNumber::RigidVelocity(k) => rigid.state.v[k],
                 SoftNumber::RigidInput(k) => rigid.inputs[k],
                 SoftNumber::Scheduled(schedule, k) => self.schedules[schedule].values[k],
+                SoftNumber::RigidParameter(slot) => rigid.parameters.values[slot],
                 _ => 0.0,
             };
         }
@@ -282,7 +327,8 @@ impl SoftScene {
             SoftNumber::Hold(hold, number) => number.of(&body.holds[hold]),
             SoftNumber::RigidVelocity(_)
             | SoftNumber::RigidInput(_)
-            | SoftNumber::Scheduled(..) => 0.0,
+            | SoftNumber::Scheduled(..)
+            | SoftNumber::RigidParameter(_) => 0.0,
         }
     }
 
@@ -300,6 +346,15 @@ impl SoftScene {
                 }
                 (_, SoftNumber::Scheduled(schedule, k)) => {
                     self.schedules[schedule].values[k] = value
+                }
+                (Some(rigid), SoftNumber::RigidParameter(slot)) => {
+                    rigid.parameters.values[slot] = value;
+                    // Where nodes are from the centres of mass that carry them.
+                    for body in 0..self.bodies.len() {
+                        if self.bodies[body].ties().next().is_some() {
+                            self.touch(body);
+                        }
+                    }
                 }
                 _ => {}
             }
@@ -337,7 +392,8 @@ impl SoftScene {
             SoftNumber::Hold(hold, number) => *number.of_mut(&mut body.holds[hold]) = value,
             SoftNumber::RigidVelocity(_)
             | SoftNumber::RigidInput(_)
-            | SoftNumber::Scheduled(..) => {}
+            | SoftNumber::Scheduled(..)
+            | SoftNumber::RigidParameter(_) => {}
         }
         self.touch(parameter.body);
     }
@@ -355,6 +411,10 @@ impl SoftScene {
                 SoftNumber::RigidVelocity(_)
                 | SoftNumber::RigidInput(_)
                 | SoftNumber::Scheduled(..) => true,
+                SoftNumber::RigidParameter(_) => {
+                    let (least, most) = domain(&name);
+                    (least..=most).contains(&value)
+                }
                 _ => value >= 0.0,
             };
             if !(sound && value.is_finite()) {
@@ -409,7 +469,8 @@ impl SoftScene {
             | SoftNumber::Hold(..)
             | SoftNumber::RigidVelocity(_)
             | SoftNumber::RigidInput(_)
-            | SoftNumber::Scheduled(..) => {}
+            | SoftNumber::Scheduled(..)
+            | SoftNumber::RigidParameter(_) => {}
         }
         if matches!(parameter.number, SoftNumber::Start(_) | SoftNumber::Hold(..)) {
             let span = self.span(0);

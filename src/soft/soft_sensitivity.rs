@@ -56,10 +56,12 @@ pub struct SoftTangents<'a> {
 impl<'a> SoftTangents<'a> {
     /// At the start of the scene.
     pub fn new(scene: &'a SoftScene, parameters: &[SoftParameter]) -> Self {
+        let asked = scene.asked(parameters);
+        let direction = |&parameter: &SoftParameter| scene.mixed_direction(parameter, &asked);
         SoftTangents {
             rollout: SoftRollout::new(scene),
             parameters: parameters.to_vec(),
-            columns: parameters.iter().map(|&parameter| scene.mixed_direction(parameter)).collect(),
+            columns: parameters.iter().map(direction).collect(),
             memories: scene.bodies.iter().map(|_| DerivativeMemory::default()).collect(),
             mixed: MixedMemory::default(),
         }
@@ -87,7 +89,7 @@ impl<'a> SoftTangents<'a> {
                         let column = &mut column.soft[parameter.body];
                         scene.lead_change(parameter, span, own.start, column);
                     }
-                    scene.schedule_change(parameter, span[0], &mut column.inputs);
+                    scene.schedule_change(parameter, span[0], &asked, &mut column.inputs);
                     let (ends, rigid) = derivative.tangent(column);
                     for (column, [v, x]) in column.soft.iter_mut().zip(ends) {
                         column.x_old = std::mem::replace(&mut column.x, x);
@@ -326,9 +328,13 @@ impl SoftRecord<'_> {
         let (scene, system) = (self.scene, rigid.system());
         let asked = scene.asked(parameters);
         let direction = |&parameter: &SoftParameter| {
-            let mut own = scene.mixed_direction(parameter);
-            let acts =
-                matches!(parameter.number, SoftNumber::RigidInput(_) | SoftNumber::Scheduled(..));
+            let mut own = scene.mixed_direction(parameter, &asked);
+            let acts = matches!(
+                parameter.number,
+                SoftNumber::RigidInput(_)
+                    | SoftNumber::Scheduled(..)
+                    | SoftNumber::RigidParameter(_)
+            );
             // Of what acts on rigid bodies there may be many.
             if acts && scene.start_share(parameter).is_none() {
                 own.soft = Vec::new();
@@ -339,7 +345,6 @@ impl SoftRecord<'_> {
         // Of all that the motion is made of but what leads bodies in a step.
         let none = |body: &SoftBody| StepChange::none(body.position.len(), body.contacts.len());
         let mut sums: Vec<StepChange> = scene.bodies.iter().map(none).collect();
-        let mut inputs = vec![0.0; rigid.inputs.len()];
         let mut at_end = vec![0.0; 2 * rigid.model.nv()];
         let zeros = |body: &SoftBody| [0, 1].map(|_| vec![[0.0; 3]; body.position.len()]);
         let mut ends: Vec<[Vec<[f64; 3]>; 2]> = scene.bodies.iter().map(zeros).collect();
@@ -377,14 +382,13 @@ impl SoftRecord<'_> {
             for (sum, own) in sums.iter_mut().zip(&adjoint.soft) {
                 sum.add_numbers(own);
             }
-            inputs.fill(0.0);
-            asked.iter().zip(&adjoint.inputs).for_each(|(&input, x)| inputs[input] = *x);
             for ((&parameter, to), column) in
                 parameters.iter().zip(&mut *gradient).zip(&mut columns)
             {
                 let body = parameter.body;
-                scene.schedule_change(parameter, span[0], &mut column.inputs);
-                *to += dot(&column.inputs, &inputs);
+                scene.schedule_change(parameter, span[0], &asked, &mut column.inputs);
+                *to += dot(&column.inputs, &adjoint.inputs);
+                *to += dot(&column.parameters, &adjoint.parameters);
                 if let (Some(column), Some(own)) =
                     (column.soft.get_mut(body), adjoint.soft.get(body))
                 {

@@ -172,7 +172,7 @@ fn a_stiff_motor_holds_what_it_carries() {
 fn swung(law: &str) -> SoftScene {
     let rigid = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
                  [[body]]\nname = 'arm'\nmass = 0.1\nposition = [0, 0.004, 0.14]\nshape = { box = [0.01, 0.01, 0.04] }\n\
-                 joint = { type = 'revolute', axis = [0.1, 1, 0], anchor = [0, 0, 0.06], damping = 0.001 }\n\
+                 joint = { type = 'revolute', axis = [0.1, 1, 0], anchor = [0, 0, 0.06], damping = 0.001, friction = 0.001 }\n\
                  [[actuator]]\nname = 'motor'\njoint = 'arm'\ntype = 'motor'\ncontrol = 0.15\n\
                  [[body]]\nname = 'box'\nmass = 0.05\nshape = { box = [0.02, 0.03, 0.02] }\nposition = [-0.06, 0, 0.0201]";
     let settings = format!(

@@ -5,7 +5,7 @@ use stiction::soft::{
 };
 
 use super::numbers::error;
-use super::sensitivities::all_ways_agree_after;
+use super::sensitivities::{all_ways_agree_after, difference};
 use super::ties::{parse, run};
 use crate::differences::central;
 use crate::random::Random;
@@ -194,7 +194,7 @@ fn pushed(law: &str, contact: &str) -> SoftScene {
                  [[body]]\nname = 'foot'\nmass = 0.08\nshape = { box = [0.06, 0.04, 0.02] }\nposition = [0.01, 0, 0.0201]\n\
                  orientation = [0.9998000066665778, 0, 0, 0.019998666693333084]\n\
                  [[body]]\nname = 'arm'\nmass = 0.1\nposition = [-0.075, 0.005, 0.09]\n\
-                 joint = { type = 'revolute', axis = [0, 1, 0.1], anchor = [0, 0, 0.06], q = [0.1], damping = 0.001 }\n\
+                 joint = { type = 'revolute', axis = [0, 1, 0.1], anchor = [0, 0, 0.06], q = [0.1], damping = 0.001, friction = 0.001 }\n\
                  [[body.shape]]\nname = 'bar'\ncapsule = [0.012, 0.05]\nposition = [0, 0, -0.05]\n\
                  orientation = [0.7071067811865476, 0.7071067811865476, 0, 0]\n\
                  [[actuator]]\nname = 'motor'\njoint = 'arm'\ntype = 'motor'\ncontrol = -0.06";
@@ -241,7 +241,7 @@ pub(super) fn rigid_bodies_change_alike(scene: &SoftScene, steps: usize) {
     let coordinates = || scene.rigid.as_deref().unwrap().model.coordinates();
     for ((name, parameter), column) in named.iter().zip(tangents.rigid_columns()) {
         let value = scene.value(*parameter);
-        let size = value.abs().max(0.1) * 1e-6;
+        let Some(size) = difference(scene, (name, *parameter), 1e-6) else { continue };
         let end = |h: f64| {
             let mut scene = scene.clone();
             scene.set(*parameter, value + h);

@@ -38,6 +38,17 @@ impl<T> ContactFactor<T> {
 }
 
 impl<T: Real> ContactFactor<T> {
+    /// Takes v+ - v_p, and makes room for velocities.
+    fn start(&mut self, data: &ContactData<T>, outputs: &[T]) {
+        self.change.clear();
+        self.change.extend(outputs.iter().zip(data.free).map(|(&v, &free)| v - free));
+        let velocities = self.change.len();
+        self.change_by_factor.resize(velocities, T::zero());
+        data.times_factor_transpose(&self.change, &mut self.change_by_factor);
+        self.velocity.resize(velocities, T::zero());
+        self.velocity2.resize(velocities, T::zero());
+    }
+
     /// The velocities under a perturbation, as [`ContactResponse::respond`] has them, with what momenta answer.
     pub(crate) fn velocities(&mut self, node: &CoupledContact, perturbation: &mut Perturbation<T>) {
         self.response.respond(node, perturbation);
@@ -103,12 +114,7 @@ impl CoupledContact {
         factor.determined = self.is_differentiable(solution)
             && rules.any(|rule| factor.response.factor(data, solution, rule))
             && (self.rest.is_empty() || factor.reaction.factor(self, data, &mut factor.response));
-        factor.change.clear();
-        factor.change.extend(velocity.iter().zip(data.free).map(|(&v, &free)| v - free));
-        factor.change_by_factor.resize(velocity.len(), T::zero());
-        data.times_factor_transpose(&factor.change, &mut factor.change_by_factor);
-        factor.velocity.resize(velocity.len(), T::zero());
-        factor.velocity2.resize(velocity.len(), T::zero());
+        factor.start(data, outputs);
     }
 
     fn is_differentiable(&self, solution: &ContactSolution) -> bool {
@@ -249,6 +255,21 @@ impl Node for CoupledContact {
 }
 
 impl CoupledContact {
+    /// The same with nothing factorised: what tangents of inputs do to momenta and conditions, where the problem is part of another one.
+    pub(crate) fn perturbed<'f>(
+        &self,
+        inputs: &[f64],
+        outputs: &[f64],
+        columns: usize,
+        tangents: &[f64],
+        factor: &'f mut ContactFactor<f64>,
+    ) -> &'f Perturbation<f64> {
+        let data = self.data(inputs);
+        factor.start(&data, outputs);
+        self.perturb(&data, outputs, columns, tangents, factor);
+        &factor.perturbation
+    }
+
     /// The perturbation of the problem that tangents of its inputs are, one after the other in `tangents`.
     fn perturb<T: Real>(
         &self,
