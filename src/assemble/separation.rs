@@ -171,7 +171,7 @@ impl<'a> Slack<'a> {
             self.start(state, 0.0);
             let Slack { model, parameters, settings, motion, contacts, .. } = self;
             let system = System { model, parameters, settings };
-            if contacts.close_loops(&system, state, motion, LOOPS.0).is_none() {
+            if contacts.close_loops(&system, state, motion, (LOOPS.0, false)).is_none() {
                 return;
             }
             self.displace(state);

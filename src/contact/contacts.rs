@@ -185,13 +185,13 @@ impl<T: Real> Contacts<T> {
 
     /// Finds the displacements (in the place of velocities over a second) that close all loops of a model
     /// again, in the metric of the mass matrix. Returns how far the widest is open, m or rad; nothing if that
-    /// is no more than `still`.
+    /// is no more than `still`, unless a displacement of nothing is asked for, whose derivative is that of what opens loops.
     pub fn close_loops(
         &mut self,
         system: &System<T>,
         state: &State<T>,
         motion: &FreeMotion<T>,
-        still: f64,
+        (still, of_nothing): (f64, bool),
     ) -> Option<f64> {
         self.points.clear();
         self.joints.clear();
@@ -199,7 +199,12 @@ impl<T: Real> Contacts<T> {
         let open = self.joints.list.iter().map(|joint| joint.target.value().abs());
         let widest = open.fold(0.0, |widest: f64, x| if x <= widest { widest } else { x });
         if widest <= still {
-            return None;
+            if !of_nothing {
+                return None;
+            }
+            for joint in &mut self.joints.list {
+                joint.target -= T::constant(joint.target.value());
+            }
         }
         self.start(motion);
         self.velocities.fill(T::zero());

@@ -4,7 +4,8 @@
 //! curves that leaves the loop open by some (dt v)². Newton steps on the violation phi,
 //! dq = -M^-1 J' (J M^-1 J')^-1 phi, close it: the least displacement in the metric of the mass
 //! matrix (with the damping of joints over a second), found by the node that finds impulses. Their number is
-//! decided on values; a loop that stays open is reported as not solved.
+//! decided on values; a loop that stays open is reported as not solved. Where none is open, derivatives take a displacement of nothing:
+//! what opens one would be closed.
 
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Report, Status};
@@ -31,6 +32,8 @@ pub(super) struct Closure<T: Real> {
     /// The configuration before the last of the Newton steps.
     before: Vec<T>,
     displacements: usize,
+    /// How many are made at least.
+    least: usize,
 }
 
 impl<T: Real> Default for Closure<T> {
@@ -43,7 +46,15 @@ impl<T: Real> Default for Closure<T> {
             moved: State::default(),
             before: Vec::new(),
             displacements: 0,
+            least: T::ORDER,
         }
+    }
+}
+
+impl Closure<f64> {
+    /// One that makes a displacement at least, of which a derivative is made.
+    pub fn displaced() -> Self {
+        Closure { least: 1, ..Closure::default() }
     }
 }
 
@@ -79,12 +90,14 @@ impl<T: Real> Closure<T> {
         // Numbers that are not finite are no closer in the first round already.
         self.before.clone_from(&state.q);
         self.displacements = 0;
+        let mut of_nothing = false;
         for round in 0..=ROUNDS {
             // Displacements are velocities over a second.
             self.motion.start(system, state, &self.still, T::one());
             self.motion.rest();
-            let open = self.contacts.close_loops(system, state, &self.motion, CLOSED);
-            let closer = open.is_none_or(|open| open < least);
+            let again = self.displacements < self.least;
+            let open = self.contacts.close_loops(system, state, &self.motion, (CLOSED, again));
+            let closer = open.is_none_or(|open| open < least || again && open <= CLOSED);
             if closer {
                 found.merge(&last);
             }
@@ -94,7 +107,8 @@ impl<T: Real> Closure<T> {
             };
             // Near enough a step squares the violation; from too far off it can lead away.
             if !closer || round == ROUNDS {
-                if !closer {
+                // A displacement of nothing stays, for its derivative.
+                if !(closer || of_nothing && open <= UNCLOSED) {
                     state.q.copy_from_slice(&self.before);
                     self.displacements = self.displacements.saturating_sub(1);
                 }
@@ -111,6 +125,7 @@ impl<T: Real> Closure<T> {
                 break;
             }
             least = open;
+            of_nothing = open <= CLOSED;
             self.before.clone_from(&state.q);
             each(round, state, &self.motion, &self.contacts);
             self.displacements += 1;

@@ -19,13 +19,19 @@ pub(crate) struct ClosureStep {
     pub contacts: Contacts<f64>,
 }
 
-/// All displacements of a step. Reused, it allocates nothing.
-#[derive(Default)]
+/// All displacements of a step, one at least. Reused, it allocates nothing.
 pub(crate) struct ClosureSteps {
     closure: Closure<f64>,
     end: State<f64>,
     steps: Vec<ClosureStep>,
     count: usize,
+}
+
+impl Default for ClosureSteps {
+    fn default() -> Self {
+        let (closure, end) = (Closure::displaced(), State::default());
+        ClosureSteps { closure, end, steps: Vec::new(), count: 0 }
+    }
 }
 
 impl ClosureSteps {

@@ -211,9 +211,6 @@ impl SoftScene {
             parameters: vec![0.0; asked.parameters.len()],
         };
         match parameter.number {
-            SoftNumber::RigidInput(k) if self.schedule_of(k).is_none() => {
-                asked.set_input(k, 1.0, &mut change.inputs);
-            }
             SoftNumber::RigidParameter(slot) => {
                 let own = asked.parameters.iter().position(|own| own.slots == [slot]);
                 own.into_iter().for_each(|k| change.parameters[k] = 1.0);
@@ -258,11 +255,21 @@ impl SoftScene {
         asked: &Asked,
         inputs: &mut [f64],
     ) {
-        if let SoftNumber::Scheduled(schedule, k) = parameter.number
-            && let Some(own) = self.acting(schedule)
-        {
-            asked.set_input(own.input, own.slope(t, k), inputs);
-        }
+        let (input, slope) = match parameter.number {
+            SoftNumber::Scheduled(schedule, k) => match self.acting(schedule) {
+                Some(own) => (own.input, own.slope(t, k)),
+                None => return,
+            },
+            SoftNumber::RigidInput(k) if self.schedule_of(k).is_none() => (k, 1.0),
+            _ => return,
+        };
+        let Some(model) = self.rigid.as_deref().map(|scene| &scene.model) else { return };
+        // Pushes act for a while.
+        let share = match input.checked_sub(model.nv() + model.actuators.len()) {
+            Some(push) => model.pushes[push].share(t, self.time_step),
+            None => 1.0,
+        };
+        asked.set_input(input, slope * share, inputs);
     }
 
     /// A schedule, if its input goes by it.

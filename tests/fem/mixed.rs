@@ -5,7 +5,7 @@ use stiction::soft::{
 };
 
 use super::numbers::error;
-use super::sensitivities::{all_ways_agree_after, difference};
+use super::sensitivities::{all_ways_agree_after, any_agrees, difference};
 use super::ties::{parse, run};
 use crate::differences::central;
 use crate::random::Random;
@@ -250,10 +250,13 @@ pub(super) fn rigid_bodies_change_alike(scene: &SoftScene, steps: usize) {
             rollout.rigid_state().unwrap().clone()
         };
         let middle = end(0.0);
-        let expected = central(size, |h| end(h).difference(coordinates(), &middle));
-        // The contacts of the rigid bodies are solved to 1e-12 of the velocities, and their momenta add up what is left.
-        let e = error(column, &expected, 1e-11 / (2e-5 * size));
-        assert!(e < 2e-5, "{name}: {e:e} {column:?} {expected:?}");
+        let agree = |size: f64| {
+            let expected = central(size, |h| end(h).difference(coordinates(), &middle));
+            // The contacts of the rigid bodies are solved to 1e-12 of the velocities, and their momenta add up what is left.
+            let e = error(column, &expected, 1e-11 / (2e-5 * size));
+            if e < 2e-5 { Ok(()) } else { Err(format!("{e:e} {column:?} {expected:?}")) }
+        };
+        any_agrees(name, size, agree);
     }
 }
 

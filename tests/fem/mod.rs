@@ -4,6 +4,7 @@ mod carried;
 mod damping;
 mod drops;
 mod incline;
+mod machines;
 mod memory;
 mod meshes;
 mod mixed;

@@ -10,6 +10,7 @@ use stiction::linearize::{
 use stiction::model::{Scene, System};
 use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
+use stiction::verify::{Gradcheck, StepProgram};
 
 use super::adjoint;
 use super::scenes::Linearize;
@@ -367,6 +368,77 @@ fn jacobians_with_loops_agree_with_differences() {
         let first = if name == "parallelogram" { scene.model.nv() } else { 0 };
         compare_differences(name, &scene, &rollout, (first, 1e-5));
     }
+}
+
+/// A loop at rest, which no step opens: what would is closed, and that is a derivative.
+#[test]
+fn what_would_open_a_closed_loop_has_derivatives() {
+    let text = format!(
+        "gravity = [0, 0, 0]\n{SETTINGS}[[body]]\nname = 'crank'\nmass = 1\ninertia = 0.1\ncenter_of_mass = [0.2, 0, 0]\n\
+             joint = {{ type = 'revolute', axis = [0, 1, 0] }}\n[[body]]\nname = 'rod'\nmass = 0.5\ninertia = 0.02\n\
+             parent = 'crank'\nposition = [0.5, 0, 0]\njoint = {{ type = 'revolute', axis = [0, 1, 0], q = 0.7 }}\n\
+             [[equality]]\nname = 'stay'\ntype = 'distance'\nbodies = ['world', 'rod']\nanchors = [[0.1, 0, 0.3], [0.3, 0, 0]]\n\
+             distance = {:?}\n",
+        (0.4 + 0.3 * 0.7_f64.cos()).hypot(0.3 + 0.3 * 0.7_f64.sin())
+    );
+    let scene = scene(&text);
+    let Scene { model, parameters, state, inputs, .. } = &scene;
+    let names = ["stay/distance", "stay/first/x", "stay/second/z", "rod/position/x"];
+    let asked: Vec<_> = names.iter().map(|name| model.parameter(name).unwrap()).collect();
+    let selection = Selection { inputs: &[], parameters: &asked };
+    let (mut workspace, mut memory) = Default::default();
+    let mut jacobian = StepJacobian::default();
+    let system = scene.system();
+    step_jacobian(&system, state, inputs, selection, &mut memory, &mut workspace, &mut jacobian);
+    let end = |system: &System<f64>, from: &State<f64>| {
+        let mut next = State::default();
+        let (mut memory, mut scratch) = (StepMemory::default(), Workspace::default());
+        step(system, from, inputs, &mut memory, &mut scratch, &mut next);
+        next.difference(model.coordinates(), &jacobian.next)
+    };
+    for (column, parameter) in asked.iter().enumerate() {
+        let difference = central(1e-5, |shift| {
+            let mut parameters = parameters.clone();
+            parameters.values[parameter.slots[0]] += shift;
+            end(&System { parameters: &parameters, ..system }, state)
+        });
+        let found = jacobian.c.column(column);
+        assert!(found.rows(0, 2).amax() > 0.1, "{}: {found}", names[column]);
+        for (found, difference) in found.iter().zip(&difference) {
+            assert!((found - difference).abs() < 1e-6, "{}: {found} {difference}", names[column]);
+        }
+    }
+    for column in 0..2 {
+        let difference = central(1e-5, |shift| {
+            let mut dx = vec![0.0; 4];
+            dx[column] = shift;
+            end(&system, &state.moved(model.coordinates(), &dx))
+        });
+        for (row, difference) in difference.iter().enumerate() {
+            let found = jacobian.a[(row, column)];
+            assert!((found - difference).abs() < 1e-6, "({row}, {column}): {found} {difference}");
+        }
+    }
+    // By the transpose, and by the tape through the whole step.
+    let mut rollout = RolloutAdjoint::default();
+    rollout.start(state);
+    rollout.step(&system, inputs);
+    for row in 0..4 {
+        rollout.reverse(&system, |k, adjoint| adjoint[row] += f64::from(k == 1)).unwrap();
+        for (column, parameter) in asked.iter().enumerate() {
+            let found = rollout.adjoints().parameters[parameter.slots[0]];
+            let expected = jacobian.c[(row, column)];
+            assert!((found - expected).abs() < 1e-10, "{}: {found} {expected}", names[column]);
+        }
+        for column in 0..4 {
+            let (found, expected) = (rollout.adjoints().state[column], jacobian.a[(row, column)]);
+            assert!((found - expected).abs() < 1e-10, "({row}, {column}): {found} {expected}");
+        }
+    }
+    assert_eq!((rollout.recorded_steps(), jacobian.dual_steps), (0, 0));
+    let program = StepProgram::new(system, state, inputs, &StepMemory::default(), 1);
+    let gradcheck = Gradcheck::of(&program).unwrap();
+    assert!(gradcheck.passed(), "{:?}", gradcheck.max());
 }
 
 #[test]
