@@ -28,7 +28,8 @@ use crate::verify::{Gradcheck, StepProgram};
 /// Check derivatives of the step: tape, duals, duals through the optimality conditions, duals
 /// through the iterations and central differences against each other.
 ///
-/// Of soft bodies: the adjoint, forward, duals through the balance of momentum, and differences.
+/// Of soft bodies: the adjoint, forward, duals through the balance of momentum, and differences. Of soft and rigid bodies together: the
+/// adjoint, forward and differences.
 ///
 /// With respect to every parameter, the state before the step and the applied forces. Differences
 /// are central where both sides keep the modes of contacts and joints, and of one side where only one does;
@@ -84,11 +85,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(path) = &arguments.scene {
         if let Some(scene) = SoftScene::load(path)? {
             arguments.options.refuse_for_soft_bodies()?;
-            if scene.rigid.is_some() {
-                let message = "has [[soft]] and [[body]], whose steps are not checked one by one yet: compare `stiction linearize` \
-                               of a motion with differences of `stiction simulate`";
-                return Err(Error::input(path.display().to_string(), None, "", message));
-            }
             let total = steps_in(path, scene.time_step, arguments.duration)?;
             return soft_steps::run(&scene, path, (steps, total), patience, arguments.json);
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::marker_recording::{MarkerRecording, POINTS, Region};
 use crate::Error;
+use crate::model::domain;
 use crate::soft::{SoftNumber, SoftParameter, SoftScene};
 use crate::table::{self, Table};
 use crate::trajectory::expand_all;
@@ -277,25 +278,26 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
             return Err(table.error("name", message));
         }
         let bounded = parameter.number == SoftNumber::PoissonRatio;
-        // How something is led may have any sign.
-        let signed = matches!(
-            parameter.number,
+        let (least, largest) = match parameter.number {
+            // How something is led may have any sign.
             SoftNumber::Hold(..)
-                | SoftNumber::Pull(..)
-                | SoftNumber::RigidVelocity(_)
-                | SoftNumber::RigidInput(_)
-                | SoftNumber::Scheduled(..)
-        );
-        let least = if signed { f64::NEG_INFINITY } else { 0.0 };
+            | SoftNumber::Pull(..)
+            | SoftNumber::RigidVelocity(_)
+            | SoftNumber::RigidInput(_)
+            | SoftNumber::Scheduled(..) => (f64::NEG_INFINITY, f64::INFINITY),
+            SoftNumber::RigidParameter(_) => domain(name),
+            _ => (0.0, if bounded { 0.499 } else { f64::INFINITY }),
+        };
+        let signed = least < 0.0;
         let lower = table.number("lower")?.unwrap_or(least);
-        let upper = table.number("upper")?.unwrap_or(if bounded { 0.499 } else { f64::INFINITY });
-        table.demand(
-            "lower",
-            (least..upper).contains(&lower),
-            if signed { "must be below upper" } else { "must be from 0 to below upper" },
-            lower,
-            "",
-        )?;
+        let upper = table.number("upper")?.unwrap_or(largest);
+        let demand = match signed {
+            true => "must be below upper".to_string(),
+            false => format!("must be from {least} to below upper"),
+        };
+        table.demand("lower", (least..upper).contains(&lower), &demand, lower, "")?;
+        let inside = !matches!(parameter.number, SoftNumber::RigidParameter(_)) || upper <= largest;
+        table.demand("upper", inside, &format!("must be at most {largest}"), upper, "")?;
         let most = if bounded { 0.5 } else { f64::INFINITY };
         table.demand("upper", !bounded || upper < most, "must be below 0.5", upper, "")?;
         let start = table.number("start")?.unwrap_or_else(|| scene.value(*parameter));
@@ -305,7 +307,10 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
         let log = match table.string("transform")? {
             None => {
                 let is_friction = matches!(parameter.number, SoftNumber::Friction(_));
-                !bounded && start > 0.0 && !is_friction && !signed
+                // Of rigid bodies what may be zero is searched as it is.
+                let may_vanish =
+                    matches!(parameter.number, SoftNumber::RigidParameter(_)) && least == 0.0;
+                !bounded && start > 0.0 && !is_friction && !may_vanish && !signed
             }
             Some("log") => true,
             Some("none") => false,

@@ -19,7 +19,7 @@ use crate::model::ParameterRef;
 
 /// Changes of what soft and rigid bodies start a step from, and of what acts in it; or the adjoints of these.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MixedChange {
+pub(crate) struct MixedChange {
     /// Of each soft body.
     pub soft: Vec<StepChange>,
     /// Of the state of the rigid bodies: a tangent vector.
@@ -32,7 +32,7 @@ pub(super) struct MixedChange {
 
 /// The numbers of rigid bodies that are asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Inputs, in the order of the model.
     pub inputs: Vec<usize>,
     /// Slots of parameters, in that order.

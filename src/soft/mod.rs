@@ -26,13 +26,15 @@ mod solved_soft_step;
 mod unstructured_grid;
 
 pub use input_schedule::InputSchedule;
+pub(crate) use mixed_derivative::MixedChange;
 pub use soft_cable::SoftCable;
 pub use soft_drive::SoftDrive;
 pub use soft_hold::{HoldNumber, SoftHold};
 pub use soft_obstacle::{NearestMemory, SoftObstacle};
 pub use soft_parameter::{SoftNumber, SoftParameter};
-pub use soft_rollout::SoftRollout;
+pub use soft_rollout::{SoftMoment, SoftRollout};
 pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene};
+pub(crate) use soft_sensitivity::{MixedEnd, MixedEnds};
 pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, Weigh, WeighRigid};
 pub use soft_start::SoftStart;
 pub use soft_state::{SoftState, SoftStepReport};

@@ -6,7 +6,8 @@ use super::mixed_step::MixedStep;
 use super::moving_body::MovingBody;
 use super::soft_scene::SoftScene;
 use super::soft_time::SoftTime;
-use crate::contact::ContactRecord;
+use crate::argmin::Mode;
+use crate::contact::{ContactRecord, Decisions};
 use crate::dynamics::{FreeMotion, Kinematics};
 use crate::linearize::HostedStep;
 use crate::model::{Scene, System};
@@ -44,6 +45,16 @@ impl<'a> RigidPart<'a> {
             acting: Vec::new(),
             solved: true,
         }
+    }
+
+    /// Goes on from another state.
+    pub fn resume(&mut self, state: &State<f64>) {
+        self.state.clone_from(state);
+    }
+
+    /// What contacts and joints did in the last step.
+    pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, Decisions)> {
+        self.workspace.modes()
     }
 
     /// A step of them and of soft bodies, which these pose and are left to take.

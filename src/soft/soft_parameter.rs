@@ -169,7 +169,7 @@ impl SoftScene {
     }
 
     /// The numbers of the rigid bodies that some parameters are.
-    pub(super) fn asked(&self, parameters: &[SoftParameter]) -> Asked {
+    pub(crate) fn asked(&self, parameters: &[SoftParameter]) -> Asked {
         let sorted = |mut all: Vec<usize>| {
             all.sort_unstable();
             all.dedup();
@@ -193,7 +193,7 @@ impl SoftScene {
 
     /// How all that a motion is made of changes with a parameter, of all bodies where some are rigid, else of its own alone; with
     /// what is `asked` of the rigid ones.
-    pub(super) fn mixed_direction(&self, parameter: SoftParameter, asked: &Asked) -> MixedChange {
+    pub(crate) fn mixed_direction(&self, parameter: SoftParameter, asked: &Asked) -> MixedChange {
         let Some(rigid) = &self.rigid else {
             return MixedChange { soft: vec![self.direction(parameter)], ..MixedChange::default() };
         };
@@ -248,7 +248,7 @@ impl SoftScene {
 
     /// Puts how what acts on the rigid bodies in the step that begins at time `t` (s) changes with a parameter into `inputs`, where that
     /// depends on the step.
-    pub(super) fn schedule_change(
+    pub(crate) fn schedule_change(
         &self,
         parameter: SoftParameter,
         t: f64,

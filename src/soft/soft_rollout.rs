@@ -6,12 +6,24 @@ use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_state::{SoftState, SoftStepReport};
 use super::soft_time::SoftTime;
 use super::solved_soft_step::SolvedSoftStep;
-use crate::contact::ContactRecord;
+use crate::argmin::Mode;
+use crate::contact::{ContactRecord, Decisions};
 use crate::implicit::{Bdf, Cable, ContactStep, History};
 use crate::state::State;
 
 /// What sees the steps of all soft bodies, and of the rigid ones, as they were solved.
 pub(super) type See<'a> = dyn FnMut(&[SolvedSoftStep], Option<&RigidPart>) + 'a;
+
+/// Where all bodies are in a motion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoftMoment {
+    /// Of each soft body the places (m) and velocities (m/s) of its nodes.
+    pub soft: Vec<[Vec<[f64; 3]>; 2]>,
+    /// The rigid bodies, if there are any.
+    pub rigid: Option<State<f64>>,
+    /// After how many steps.
+    pub steps: usize,
+}
 
 /// A simulation of a scene of soft bodies.
 #[derive(Debug)]
@@ -45,6 +57,41 @@ impl<'a> SoftRollout<'a> {
         let rigid = scene.rigid.as_deref().zip(scene.start_state());
         let rigid = rigid.map(|(scene, state)| RigidPart::start(scene, state));
         SoftRollout { scene, bodies, states, rigid, steps: 0 }
+    }
+
+    /// From where a motion was after some steps of first order, with nothing known of how these were solved.
+    pub fn resumed(scene: &'a SoftScene, moment: &SoftMoment) -> Self {
+        let mut rollout = SoftRollout::new(scene);
+        rollout.steps = moment.steps;
+        for (moving, [x, v]) in rollout.bodies.iter_mut().zip(&moment.soft) {
+            moving.history = History::start(x.clone(), v.clone(), scene.time_step);
+            moving.step = ContactStep::start_by(scene.law, v.clone());
+        }
+        for (state, [x, v]) in rollout.states.iter_mut().zip(&moment.soft) {
+            (state.position, state.velocity) = (x.clone(), v.clone());
+        }
+        if let (Some(rigid), Some(state)) = (&mut rollout.rigid, &moment.rigid) {
+            rigid.resume(state);
+        }
+        rollout
+    }
+
+    /// Where the motion is.
+    pub fn moment(&self) -> SoftMoment {
+        SoftMoment {
+            soft: self
+                .states
+                .iter()
+                .map(|own| [own.position.clone(), own.velocity.clone()])
+                .collect(),
+            rigid: self.rigid_state().cloned(),
+            steps: self.steps,
+        }
+    }
+
+    /// What the contacts of the rigid bodies and their joints did in the last step.
+    pub(crate) fn rigid_modes(&self) -> impl Iterator<Item = (usize, usize, Mode, Decisions)> {
+        self.rigid.iter().flat_map(RigidPart::modes)
     }
 
     /// What is simulated.

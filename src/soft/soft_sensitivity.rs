@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::mixed_derivative::{MixedChange, MixedDerivative, MixedMemory};
+use super::mixed_derivative::{Asked, MixedChange, MixedDerivative, MixedMemory};
 use super::rigid_part::{KeptRigidStep, RigidPart};
 use super::soft_drive::SoftDrive;
 use super::soft_obstacle::NearestMemory;
@@ -143,6 +143,41 @@ impl<'a> SoftTangents<'a> {
     /// The change of the state of the rigid bodies with each parameter: a tangent vector, see [`State::moved`](crate::state::State::moved).
     pub fn rigid_columns(&self) -> impl Iterator<Item = &[f64]> + Clone {
         self.columns.iter().map(|column| &column.rigid[..])
+    }
+}
+
+/// The nodes of all soft bodies, velocities (m/s) and places (m) of each, and a tangent vector of the rigid ones: changes of what a step ends with,
+/// or weights of it.
+pub(crate) type MixedEnd = (Vec<[Vec<[f64; 3]>; 2]>, Vec<f64>);
+
+/// What changes do to the end of a step, and adjoints of changes.
+pub(crate) type MixedEnds = (Vec<MixedEnd>, Vec<MixedChange>);
+
+impl SoftRollout<'_> {
+    /// A step of soft bodies beside rigid ones, what `changes` of what it is made of do to its end, and the adjoints of these where that is weighed
+    /// with `weights`; nothing where it has no derivative.
+    pub(crate) fn step_differentiated(
+        &mut self,
+        asked: &Asked,
+        changes: &[MixedChange],
+        weights: &[MixedEnd],
+    ) -> (SoftStepReport, Option<MixedEnds>) {
+        let mut found = None;
+        let report = self.step_seen(&mut |all, rigid| {
+            let Some(rigid) = rigid.filter(|rigid| rigid.is_solved()) else { return };
+            let memory = MixedMemory::default();
+            let derivative = MixedDerivative::new(memory, all, rigid.taken(), asked);
+            found = derivative.map(|mut derivative| {
+                let ends = changes.iter().map(|change| derivative.tangent(change)).collect();
+                let adjoint = |(soft, rigid): &MixedEnd| {
+                    let soft: Vec<[&[[f64; 3]]; 2]> =
+                        soft.iter().map(|[v, x]| [&v[..], &x[..]]).collect();
+                    derivative.adjoint(&soft, rigid)
+                };
+                (ends, weights.iter().map(adjoint).collect())
+            });
+        });
+        (report, found)
     }
 }
 

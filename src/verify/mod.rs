@@ -22,7 +22,7 @@
 //! differences that are smaller than what is slipped so are no evidence.
 //!
 //! [`SoftStepProgram`] is a step of a soft body, likewise: by its adjoint, forward, by dual numbers through the balance of
-//! momentum, and by differences.
+//! momentum, and by differences. [`MixedStepProgram`] is one of soft and rigid bodies together: by its adjoint, forward and by differences.
 //!
 //! [`plausible`] is about values: whether a step did what bodies can do.
 
@@ -35,7 +35,9 @@ mod gradcheck;
 mod kink;
 mod ladder;
 mod limit;
+mod mixed_step;
 mod program;
+mod soft_fields;
 mod soft_step;
 mod subject;
 mod ways;
@@ -48,5 +50,6 @@ pub use errors::Errors;
 pub use findings::{Agreement, Apart, Check, Entry, Findings, Kink, Place, Verdict};
 pub use gradcheck::{Gradcheck, Row};
 pub use kink::Kind;
+pub use mixed_step::{MixedModes, MixedStepProgram};
 pub use program::{ContactModes, StepProgram};
 pub use soft_step::{SoftStepProgram, VertexModes};

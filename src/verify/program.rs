@@ -64,6 +64,29 @@ impl PartialEq for ContactModes {
     }
 }
 
+/// What moves a state, of each body that has coordinates: position, rotation (body frame), velocity, angular velocity. Of a joint with one
+/// coordinate itself, its rate.
+pub(super) fn displacement_names(model: &Model) -> Vec<String> {
+    let mut names = Vec::new();
+    for (letters, one) in [(["p", "r"], "q"), (["v", "w"], "v")] {
+        for Body { name, joint, .. } in &model.bodies {
+            let letters = match joint.kind.coordinates() {
+                None => &[][..],
+                Some(Coordinates::Pose) => &letters,
+                Some(Coordinates::Rotation) => &letters[1..],
+                Some(Coordinates::Number) => {
+                    names.push(format!("{name}/{one}"));
+                    &[]
+                }
+            };
+            for letter in letters {
+                names.extend(["x", "y", "z"].map(|axis| format!("{name}/{letter}{axis}")));
+            }
+        }
+    }
+    names
+}
+
 impl<'a> StepProgram<'a> {
     /// `steps` steps of `system` from `state` under constant `inputs`, see [`step`]. Every
     /// run starts its solvers from `memory`.
@@ -77,23 +100,7 @@ impl<'a> StepProgram<'a> {
         let System { model, parameters, settings } = system;
         let (mut names, slots): (Vec<String>, Vec<usize>) = model.named_slots().into_iter().unzip();
         let mut variables: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
-        // Position, rotation (body frame), velocity, angular velocity. Of a joint with one coordinate itself, its rate.
-        for (letters, one) in [(["p", "r"], "q"), (["v", "w"], "v")] {
-            for Body { name, joint, .. } in &model.bodies {
-                let letters = match joint.kind.coordinates() {
-                    None => &[][..],
-                    Some(Coordinates::Pose) => &letters,
-                    Some(Coordinates::Rotation) => &letters[1..],
-                    Some(Coordinates::Number) => {
-                        names.push(format!("{name}/{one}"));
-                        &[]
-                    }
-                };
-                for letter in letters {
-                    names.extend(["x", "y", "z"].map(|axis| format!("{name}/{letter}{axis}")));
-                }
-            }
-        }
+        names.extend(displacement_names(model));
         names.extend(model.input_names());
         variables.resize(slots.len() + 2 * model.nv(), 0.0);
         variables.extend(inputs);

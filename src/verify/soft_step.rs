@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use nalgebra::DMatrix;
 
 use super::differences::{self, Piece};
+use super::soft_fields::{Fields, Nodes, outputs};
 use super::{Derivatives, Gradcheck, ladder};
 use crate::ad::Dual;
 use crate::argmin::Mode;
@@ -19,7 +20,6 @@ use crate::soft::{
 };
 
 type Scalar = Dual<f64, 1>;
-type Nodes = Vec<[f64; 3]>;
 
 /// The next step of a body in a motion.
 ///
@@ -70,8 +70,6 @@ impl Piece for VertexModes {}
 
 /// A smaller effect, of as much as a parameter is or of a length, is none.
 const LEAST_EFFECT: f64 = 1e-8;
-/// How many sums of velocities there are, and of places.
-const SUMS: usize = 3;
 
 impl<'a> SoftStepProgram<'a> {
     /// The step of a body that comes next. Beside rigid bodies that move there is none of one body: it counts as one without derivative.
@@ -436,61 +434,16 @@ fn inputs(
         let name = format!("{}/{name}", soft.name);
         inputs.push(Input { name, parameter: None, value: 0.0, change, unit: 1.0 });
     };
-    let middle = soft.mean(places);
-    let arms: Nodes = places.iter().map(|x| [0, 1, 2].map(|k| x[k] - middle[k])).collect();
-    let size = arms.as_flattened().iter().fold(0.0_f64, |most, arm| most.max(arm.abs()));
-    let along = |axis: usize| vec![[0, 1, 2].map(|k| f64::from(u8::from(k == axis))); arms.len()];
-    let about = |axis: usize| -> Nodes {
-        let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
-        let turned = |arm: &[f64; 3]| {
-            let mut x = [0.0; 3];
-            (x[next], x[last]) = (-arm[last], arm[next]);
-            x
+    let fields = Fields::about(places, soft.mean(places));
+    for (name, rates, field) in fields.all() {
+        let change = match rates {
+            true => StepChange { v: field, ..none.clone() },
+            false => StepChange { x: field, ..none.clone() },
         };
-        arms.iter().map(turned).collect()
-    };
-    let bent = |phase: f64| -> Nodes {
-        let wave = |arm: &[f64; 3], k: usize| {
-            let angle = 1.3 * arm[k] + 1.9 * arm[(k + 1) % 3] - 0.7 * arm[(k + 2) % 3];
-            size * (angle / size + phase + k as f64).sin()
-        };
-        arms.iter().map(|arm| [0, 1, 2].map(|k| wave(arm, k))).collect()
-    };
-    let axes = ["x", "y", "z"];
-    for (k, axis) in axes.iter().enumerate() {
-        add(&format!("p{axis}"), StepChange { x: along(k), ..none.clone() });
+        add(&name, change);
     }
-    for (k, axis) in axes.iter().enumerate() {
-        add(&format!("r{axis}"), StepChange { x: about(k), ..none.clone() });
-    }
-    add("shape", StepChange { x: bent(0.0), ..none.clone() });
-    for (k, axis) in axes.iter().enumerate() {
-        add(&format!("v{axis}"), StepChange { v: along(k), ..none.clone() });
-    }
-    for (k, axis) in axes.iter().enumerate() {
-        add(&format!("w{axis}"), StepChange { v: about(k), ..none.clone() });
-    }
-    add("shape_rate", StepChange { v: bent(0.4), ..none.clone() });
     if bdf == Bdf::Two {
-        add("before", StepChange { x_old: bent(0.8), v_old: bent(1.2), ..none });
+        add("before", StepChange { x_old: fields.bent(0.8), v_old: fields.bent(1.2), ..none });
     }
     inputs
-}
-
-/// Weights of nodes for each output.
-fn outputs(nodes: usize) -> Vec<[Nodes; 2]> {
-    let zero = vec![[0.0; 3]; nodes];
-    let share = 1.0 / nodes.max(1) as f64;
-    // Multiples of an irrational number, whose fractions fill an interval evenly.
-    let weights = |seed: f64| -> Nodes {
-        let weight = |k: usize| (((k as f64 + 1.0) * seed).fract() - 0.5) * 2.0 * share.sqrt();
-        (0..nodes).map(|node| [0, 1, 2].map(|k| weight(3 * node + k))).collect()
-    };
-    let mean = |axis: usize| vec![[0, 1, 2].map(|k| if k == axis { share } else { 0.0 }); nodes];
-    let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
-    let seeds = |first: usize| (first..first + SUMS).map(move |k| golden * (k as f64 + 1.0).sqrt());
-    let means = (0..3).map(|axis| [mean(axis), zero.clone()]);
-    let velocities = seeds(0).map(|seed| [weights(seed), zero.clone()]);
-    let places = seeds(SUMS).map(|seed| [zero.clone(), weights(seed)]);
-    means.chain(velocities).chain(places).collect()
 }

@@ -1,6 +1,7 @@
 //! Soft bodies beside springs, closed loops, the air and terms of contact: what of rigid bodies has no structure in derivatives goes by duals.
 
-use stiction::soft::SoftScene;
+use stiction::soft::{SoftRollout, SoftScene};
+use stiction::verify::MixedStepProgram;
 
 use super::mixed::rigid_bodies_change_alike;
 use super::sensitivities::all_ways_agree_after;
@@ -24,6 +25,23 @@ fn after(scene: &SoftScene, steps: usize) -> Vec<f64> {
     [&state.q[..], &state.v].concat()
 }
 
+/// Steps at the start of a motion and after it, in all that they are made of.
+fn steps_pass(scene: &SoftScene, steps: usize) {
+    let mut rollout = SoftRollout::new(scene);
+    for _ in 0..2 {
+        let program = MixedStepProgram::new(&rollout).unwrap();
+        let check = program.check_while_wanted(&mut || true).unwrap();
+        assert!(!check.rows.is_empty() && check.passed(), "{:?}", check.max());
+        assert!(check.max().dual_vs_tape < 1e-9, "{:?}", check.max());
+        assert!(2 * check.skipped_at_kinks() < check.cases(), "{:?}", check.kinks());
+        let names = program.names();
+        for name in ["block/viscosity", "block/shape", "block/wx"] {
+            assert!(names.iter().any(|own| own == name), "{names:?}");
+        }
+        (0..steps).for_each(|_| _ = rollout.step());
+    }
+}
+
 /// A free box on the floor that the air brakes and a spring pulls.
 const SPRUNG: &str = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
     [[body]]\nname = 'foot'\nmass = 0.08\nshape = { box = [0.06, 0.04, 0.02] }\nposition = [0.01, 0, 0.0201]\n\
@@ -41,6 +59,7 @@ fn forces_that_depend_on_the_state_have_derivatives_beside_soft_bodies() {
         assert!(end[7] > 0.05, "it slides under what lies on it: {end:?}");
         all_ways_agree_after(&scene, (STEPS, 1e-6), (2e-14, 1e-10));
         rigid_bodies_change_alike(&scene, STEPS);
+        steps_pass(&scene, STEPS);
         let names: Vec<String> = scene.parameters().into_iter().map(|(name, _)| name).collect();
         let known = |name: &str| names.iter().any(|own| own == name);
         assert!(known("spring/stiffness") && known("foot/drag/linear") && known("shove/force/x"));
@@ -78,4 +97,5 @@ fn closed_loops_have_derivatives_beside_soft_bodies() {
     assert!(end[..3].iter().all(|q| q.abs() > 1e-3), "{end:?}");
     all_ways_agree_after(&scene, (STEPS, 1e-6), (2e-14, 1e-6));
     rigid_bodies_change_alike(&scene, STEPS);
+    steps_pass(&scene, STEPS);
 }

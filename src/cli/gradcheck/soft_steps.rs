@@ -1,4 +1,4 @@
-//! `stiction gradcheck` of soft bodies.
+//! `stiction gradcheck` of soft bodies, alone or beside rigid ones.
 
 use std::path::Path;
 
@@ -9,13 +9,21 @@ use crate::cli::interrupt;
 use crate::cli::outcome::Outcome;
 use crate::cli::output;
 use crate::soft::{SoftRollout, SoftScene};
-use crate::verify::{Gradcheck, SoftStepProgram};
+use crate::verify::{Gradcheck, MixedStepProgram, SoftStepProgram};
 
 const SOFT: Ways = Ways {
     with: "adjoint",
     others: &[
         ("forward", "forward_vs_adjoint", |e| e.dual_vs_tape),
         ("residual", "residual_vs_adjoint", |e| e.residual_vs_tape),
+        ("differences", "vs_differences", |e| e.vs_differences),
+    ],
+};
+
+const MIXED: Ways = Ways {
+    with: "adjoint",
+    others: &[
+        ("forward", "forward_vs_adjoint", |e| e.dual_vs_tape),
         ("differences", "vs_differences", |e| e.vs_differences),
     ],
 };
@@ -45,13 +53,18 @@ pub(super) fn run(
             }
             rollout.step();
         }
-        for body in 0..scene.bodies.len() {
-            let program = SoftStepProgram::new(&rollout, body);
-            let Some(found) = program.check_while_wanted(&mut || patience.lasts()) else {
-                break 'states;
-            };
+        let mut go_on = || patience.lasts();
+        let found = match MixedStepProgram::new(&rollout) {
+            // Of all bodies together.
+            Some(program) => program.check_while_wanted(&mut go_on).map(|found| vec![found]),
+            None => (0..scene.bodies.len())
+                .map(|body| SoftStepProgram::new(&rollout, body).check_while_wanted(&mut go_on))
+                .collect(),
+        };
+        let Some(found) = found else { break 'states };
+        for found in &found {
             without += usize::from(found.rows.is_empty());
-            check.merge(&found);
+            check.merge(found);
         }
         patience.checked += 1;
         patience.progress.set(patience.checked);
@@ -65,15 +78,16 @@ pub(super) fn run(
         ));
     }
     warn_of_kinks(&name, &check);
+    let ways = if scene.rigid.is_some() { &MIXED } else { &SOFT };
     let checks = [(name, check)];
     let [(_, check)] = &checks;
     if as_json {
-        let mut object = json(&checks, check, &SOFT);
+        let mut object = json(&checks, check, ways);
         object.insert("states".into(), states);
         object.insert("without_derivative".into(), without.into());
         output::print(&output::json_text(object));
     } else {
-        output::print(&table(&checks, check, &SOFT));
+        output::print(&table(&checks, check, ways));
     }
     let good = check.passed() && without == 0 && !interrupt::interrupted();
     Ok(if good { Outcome::Done } else { Outcome::Failed })
