@@ -27,6 +27,7 @@ use super::{interrupt, simulate_soft, whole_files};
 use crate::Error;
 use crate::identify;
 use crate::markers::{MarkerExperiment, MarkerFit, fit_markers};
+use crate::soft::SoftRollout;
 use crate::view::{Clip, Drawing, Playback, SoftTrackRecorder, recorded_markers};
 
 /// The page of motions in a folder.
@@ -113,14 +114,15 @@ fn write(
         let mut clips = Vec::new();
         for (k, (recording, start)) in experiment.recordings.iter().zip(&fit.starts).enumerate() {
             let mut scene = fit.scene.clone();
-            scene.bodies[0].start_at(*start);
+            recording.place(&mut scene, *start);
             let duration = recording.times[recording.times.len() - 1] - recording.times[0];
             let steps = (duration / scene.time_step).ceil() as usize;
             let span = [0.0, steps as f64 * scene.time_step];
             let place = order.iter().position(|&own| own == k);
             let mut recorder =
                 place.map(|_| SoftTrackRecorder::new(&shown, &drawing, span, order.len()));
-            let motion = simulate_soft::motion_csv(&scene, steps, &mut |time, rollout| {
+            let drive = &mut |rollout: &mut SoftRollout| recording.drive(rollout);
+            let motion = simulate_soft::motion_csv(&scene, steps, drive, &mut |time, rollout| {
                 let Some(recorder) = &mut recorder else { return };
                 if let Some(rigid) = rollout.rigid_state() {
                     recorder.beside(rigid, rollout.rigid_contacts());

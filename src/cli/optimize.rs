@@ -134,7 +134,7 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
         report(task, &found);
     }
     if let (Some(file), Some(scene)) = (&arguments.motion, found.task.soft_scene(&found.x)) {
-        let motion = simulate_soft::motion_csv(&scene, task.steps, &mut |_, _| ());
+        let motion = simulate_soft::motion_csv(&scene, task.steps, &mut |_| (), &mut |_, _| ());
         whole_files::write_file(file, motion.as_bytes())?;
     }
     if let Some(file) = &arguments.controls {

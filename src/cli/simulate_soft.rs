@@ -250,16 +250,18 @@ pub(super) fn run(
     Ok(Outcome::of(motion.unsolved == 0 && made == steps, plausibility))
 }
 
-/// The motion of a scene, a row a step, which `observe` sees too.
+/// The motion of a scene, a row a step, which `observe` sees too; `drive` says what acts before each.
 pub(super) fn motion_csv(
     scene: &SoftScene,
     steps: usize,
+    drive: &mut dyn FnMut(&mut SoftRollout),
     observe: &mut dyn FnMut(f64, &SoftRollout),
 ) -> String {
     let mut rollout = SoftRollout::new(scene);
     let mut rows = header(scene);
     for step in 0..=steps {
         if step > 0 {
+            drive(&mut rollout);
             rollout.step();
         }
         let time = step as f64 * scene.time_step;

@@ -23,7 +23,7 @@ pub(crate) struct ImplicitTangent {
     pub velocity: Vec<f64>,
     /// Whether each tree is in a contact problem.
     pub touched: Vec<bool>,
-    /// G = L L' + S, L L' of its symmetric part, with as many times the masses as make that positive definite.
+    /// L and S of G = L L' + S: L L' is its symmetric part, with as many times the masses as make that positive definite.
     factor: BlockDiagonal<f64>,
     rest: BlockDiagonal<f64>,
     /// G^-1 of trees that nothing touches.

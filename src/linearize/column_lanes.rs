@@ -110,33 +110,33 @@ impl ColumnLanes {
         true
     }
 
-    /// Writes what the end of the step that is `known` is by some of the velocities there, into columns of A. False as by
+    /// Writes what the end of the step that is `known` is by some of the velocities there, a column each. False as by
     /// [`posed`](Self::posed).
     #[must_use]
     pub fn ends(
         &mut self,
         at: &Point,
         known: KnownStep,
-        velocities: impl Iterator<Item = (usize, usize)> + Clone,
-        a: &mut DMatrix<f64>,
+        velocities: impl Iterator<Item = usize> + Clone,
+        ends: &mut DMatrix<f64>,
     ) -> bool {
+        self.vary(at, &(0..0));
+        if !self.displaced.pose(at, &self.displacement, known) {
+            return false;
+        }
         for pass in passes(0..velocities.clone().count()) {
-            self.vary(at, &(0..0));
-            if !self.displaced.pose(at, &self.displacement, known) {
-                return false;
-            }
             for (island, _) in known.contacts.solved() {
                 self.hold(at, &island, known.contacts);
             }
-            let own = || velocities.clone().skip(pass.start).take(pass.len()).enumerate();
-            for (lane, (k, _)) in own() {
+            let own = velocities.clone().skip(pass.start).take(pass.len()).enumerate();
+            for (lane, k) in own {
                 let v = known.contacts.velocities[k];
                 self.displaced.workspace.velocities_mut()[k] = Lanes::variable(v, lane);
             }
             let Some(end) = self.displaced.end(at, known) else { return false };
-            for (lane, (_, column)) in own() {
+            for (lane, column) in pass.enumerate() {
                 for (i, end) in end.iter().enumerate() {
-                    a[(i, column)] = end.tangent[lane];
+                    ends[(i, column)] = end.tangent[lane];
                 }
             }
         }

@@ -36,9 +36,10 @@ pub(crate) struct HostedJacobian {
     conditions: Conditions,
     lanes: ColumnLanes,
     memory: StepMemory<f64>,
-    /// dx+/dx, dx+/du and dx+/dp of trees that no guest is in an island with. Of the others: what the end is by where they begin, and in
-    /// the columns of velocities by v+.
+    /// dx+/dx, dx+/du and dx+/dp where the velocities at the end of the island with guests stay as they are.
     ends: [DMatrix<f64>; 3],
+    /// dx+/dv+ of these velocities.
+    by_velocities: DMatrix<f64>,
     /// The places in dx of the columns of the island with guests: first those of q, then of v.
     places: Vec<usize>,
     /// How many of them are velocities.
@@ -77,7 +78,7 @@ impl HostedJacobian {
         }
         let range = known_columns..at.dimension();
         let slopes = guests.map_or(&[][..], |(slopes, _)| slopes);
-        let Self { lanes, conditions, by_lanes, ends: [a, b, c], places, velocities, .. } = self;
+        let Self { lanes, conditions, by_lanes, ends: [a, b, c], by_velocities, .. } = self;
         by_lanes.clear();
         let mut take = |pass: &Range<usize>, displaced: &Workspace<Lanes>, hosted: Hosted| {
             by_lanes.take((&range, pass), displaced, known, hosted, slopes)
@@ -85,11 +86,12 @@ impl HostedJacobian {
         let parts = (known, conditions);
         let mut found = lanes.posed(&at, range.clone(), parts, [&mut *a, b, c], &mut take);
         if found && !self.by_structure {
-            let of_end = places[*velocities..].iter().map(|&place| (place - nv, place));
-            found = lanes.ends(&at, known, of_end, a);
+            let own = &self.places[self.velocities..];
+            found = lanes.ends(&at, known, own.iter().map(|&place| place - nv), by_velocities);
         }
         self.memory = memory;
-        found && self.ends.iter().flat_map(|matrix| matrix.iter()).all(|x| x.is_finite())
+        let all = self.ends.iter().chain([&self.by_velocities]);
+        found && all.flat_map(|matrix| matrix.iter()).all(|x| x.is_finite())
     }
 
     fn clear(&mut self, columns: [usize; 3]) {
@@ -115,6 +117,11 @@ impl HostedJacobian {
             }
         }
         self.velocities = self.places.len() / 2;
+        let shape = (2 * model.nv(), self.velocities);
+        if self.by_velocities.shape() != shape {
+            self.by_velocities = DMatrix::zeros(shape.0, shape.1);
+        }
+        self.by_velocities.fill(0.0);
     }
 
     /// Columns of state and inputs by the structure of the step. False if it has none of this kind.
@@ -136,7 +143,15 @@ impl HostedJacobian {
         let (columns, _) = structured.perturbed();
         let states = 2 * at.system.model.nv();
         self.inputs.extend(columns.inputs.iter().map(|&input| states + input));
-        columns.places() == self.places
+        if columns.places() != self.places {
+            return false;
+        }
+        // There what the end is by v+ stands in the columns of velocities at the start, on which it does not depend besides.
+        for (k, &place) in self.places[self.velocities..].iter().enumerate() {
+            self.by_velocities.set_column(k, &a.column(place));
+            a.column_mut(place).fill(0.0);
+        }
+        true
     }
 
     /// The columns of the structure, as places in the change.
@@ -149,30 +164,27 @@ impl HostedJacobian {
     pub fn end(&self, change: &[f64]) -> Vec<f64> {
         let mut end = vec![0.0; self.ends[0].nrows()];
         let columns = self.ends.iter().flat_map(|matrix| matrix.column_iter());
-        for (k, (column, &weight)) in columns.zip(change).enumerate() {
-            // In the place of velocities at the start stands what those at the end do.
-            if weight != 0.0 && !self.places[self.velocities..].contains(&k) {
+        for (column, &weight) in columns.zip(change) {
+            if weight != 0.0 {
                 end.iter_mut().zip(&column).for_each(|(sum, x)| *sum += weight * x);
             }
         }
         end
     }
 
-    /// The transpose of [`end`](Self::end); the adjoints of velocities at the end of the island with guests go to `velocities`.
+    /// The transpose of [`end`](Self::end), and of [`add_velocities`](Self::add_velocities) to `velocities`.
     pub fn end_transpose(&self, end: &[f64], velocities: &mut [f64]) -> Vec<f64> {
         let columns = self.ends.iter().flat_map(|matrix| matrix.column_iter());
         let along = |column: &[f64]| column.iter().zip(end).map(|(a, b)| a * b).sum::<f64>();
-        let mut change: Vec<f64> = columns.map(|column| along(column.as_slice())).collect();
-        for (x, &place) in velocities.iter_mut().zip(&self.places[self.velocities..]) {
-            *x = std::mem::take(&mut change[place]);
+        for (x, column) in velocities.iter_mut().zip(self.by_velocities.column_iter()) {
+            *x = along(column.as_slice());
         }
-        change
+        columns.map(|column| along(column.as_slice())).collect()
     }
 
     /// Adds what changes of velocities of the island with guests do to the end of the step.
     pub fn add_velocities(&self, velocities: &[f64], end: &mut [f64]) {
-        for (&place, x) in self.places[self.velocities..].iter().zip(velocities) {
-            let column = self.ends[0].column(place);
+        for (column, x) in self.by_velocities.column_iter().zip(velocities) {
             end.iter_mut().zip(&column).for_each(|(sum, end)| *sum += x * end);
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::marker_recording::{MarkerRecording, POINTS, Region};
+use super::recorded_inputs::RecordedInputs;
 use crate::Error;
 use crate::model::domain;
 use crate::soft::{SoftNumber, SoftParameter, SoftScene};
@@ -90,6 +91,7 @@ fn read(
         "seen",
         "region",
         "columns",
+        "inputs",
         "noise",
         "parameter",
         "stages",
@@ -133,7 +135,13 @@ fn read(
         return Err(root.error("stages", "must be times after the first frame (s), increasing"));
     }
     let iterations = root.count("iterations", 100_000)?.unwrap_or(ITERATIONS);
-    let columns = read_columns(root, &scene, clouds.is_some())?;
+    let model = scene.rigid.as_deref().map(|rigid| &rigid.model);
+    let inputs = RecordedInputs::read(root, model)?;
+    if clouds.is_some() && inputs.names().next().is_some() {
+        let message = "are not for seen = \"points\", whose files have a row for each point";
+        return Err(root.error("inputs", message));
+    }
+    let columns = read_columns(root, &scene, clouds.is_some(), &inputs)?;
     let mut patterns = data.to_vec();
     if data.is_empty() {
         let own = root.required("data", root.strings("data")?)?;
@@ -149,10 +157,12 @@ fn read(
         }
         let text = crate::text::read(&file, crate::text::MOST_BYTES)?;
         let file = file.display().to_string();
-        recordings.push(match clouds {
+        let mut recording = match clouds {
             Some(region) => MarkerRecording::parse_clouds(&text, &file, &columns, region)?,
             None => MarkerRecording::parse(&text, &file, body, &columns)?,
-        });
+        };
+        recording.controls = inputs.of((&text, &file), &columns, model)?;
+        recordings.push(recording);
     }
     if recordings.is_empty() {
         return Err(root.error("data", "names no recording"));
@@ -215,6 +225,7 @@ fn read_columns(
     root: &Table,
     scene: &SoftScene,
     clouds: bool,
+    inputs: &RecordedInputs,
 ) -> Result<HashMap<String, Vec<String>>, Error> {
     let mut columns = HashMap::new();
     let Some(table) = root.table("columns")? else { return Ok(columns) };
@@ -223,8 +234,10 @@ fn read_columns(
         false => scene.bodies[0].markers.iter().map(|marker| marker.name.as_str()).collect(),
     };
     for field in table.fields() {
-        let count = if field == "t" { 1 } else { 3 };
-        if count == 3 && !names.contains(&field) {
+        let of_input = inputs.widths(field);
+        let counts = of_input.unwrap_or(if field == "t" { &[1] } else { &[3] });
+        if of_input.is_none() && field != "t" && !names.contains(&field) {
+            let names: Vec<&str> = names.iter().copied().chain(inputs.names()).collect();
             let names = names.join(", ");
             let message = match clouds {
                 true => format!("is not known; there are {names} and t"),
@@ -232,20 +245,23 @@ fn read_columns(
             };
             return Err(table.error(field, message));
         }
-        let names: Vec<String> = match table.is_list(field) {
+        let found: Vec<String> = match table.is_list(field) {
             true => {
                 table.strings(field)?.unwrap_or_default().iter().map(|s| s.to_string()).collect()
             }
             false => table.string(field)?.iter().map(|s| s.to_string()).collect(),
         };
-        if names.len() != count {
-            let message = match count {
-                1 => "must be the name of a column",
-                _ => "must be the names of three columns, of x, y and z",
+        if !counts.contains(&found.len()) {
+            let message = match counts {
+                [1] => "must be the name of a column",
+                [3] => "must be the names of three columns, of x, y and z",
+                _ => {
+                    "must be the names of three columns, of x, y and z, or of seven, with those of qw, qx, qy and qz"
+                }
             };
             return Err(table.error(field, message));
         }
-        columns.insert(field.to_string(), names);
+        columns.insert(field.to_string(), found);
     }
     Ok(columns)
 }
@@ -261,7 +277,9 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
         let known = all.iter().find(|(own, parameter)| own == name && !of_start(parameter));
         let Some((_, parameter)) = known else {
             let names = all.iter().filter(|(_, parameter)| !of_start(parameter));
-            let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+            // Of learned terms one by one, they would be thousands.
+            let names = names.map(|(name, _)| name.as_str());
+            let names: Vec<&str> = names.filter(|name| !name.contains("/weights/")).collect();
             let message = format!(
                 "is no parameter of the scene; there are {} (starts are found with them)",
                 names.join(", ")

@@ -164,7 +164,7 @@ pub fn fit_markers(
     for (own, value) in experiment.parameters.iter().zip(&values) {
         scene.set(own.parameter, *value);
     }
-    scene.bodies[0].start_at(starts[0]);
+    experiment.recordings[0].place(&mut scene, starts[0]);
     Ok(MarkerFit { parameters, starts, scene, outcome, loss, distances, iterations, simulations })
 }
 

@@ -93,7 +93,7 @@ impl<'a> MarkerProblem<'a> {
         for (parameter, value) in self.experiment.parameters.iter().zip(self.values(x)) {
             scene.set(parameter.parameter, value);
         }
-        scene.bodies[0].start_at(self.start(x, recording));
+        self.recordings[recording].place(&mut scene, self.start(x, recording));
         scene
     }
 
@@ -155,6 +155,7 @@ impl<'a> MarkerProblem<'a> {
                 if step as f64 + 1.0 >= at - SAME {
                     before = Snapshot::of(&tangents, &nodes);
                 }
+                recording.drive(&mut tangents.rollout);
                 if tangents.step().is_err() {
                     return failed;
                 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::marker_table::MarkerTable;
 use crate::Error;
-use crate::soft::SoftBody;
+use crate::soft::{SoftBody, SoftRollout, SoftScene, SoftStart};
+use crate::trajectory::Controls;
 
 /// Where the markers of a body were seen, or points of its surface.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +18,8 @@ pub struct MarkerRecording {
     pub places: Vec<Vec<Option<[f64; 3]>>>,
     /// In each frame points of the surface of which nothing is known but where they were seen (m).
     pub clouds: Vec<Vec<[f64; 3]>>,
+    /// What led and drove rigid bodies beside the soft one, from the first frame on.
+    pub controls: Option<Controls>,
 }
 
 /// A box of the world with sides along its axes: of each its least and its largest coordinate (m).
@@ -126,6 +129,23 @@ impl MarkerRecording {
             times: self.times[..count].to_vec(),
             places: self.places.iter().take(count).cloned().collect(),
             clouds: self.clouds.iter().take(count).cloned().collect(),
+            controls: self.controls.clone(),
+        }
+    }
+
+    /// Has a scene start as the recording did, where its soft body starts like this.
+    pub fn place(&self, scene: &mut SoftScene, start: SoftStart) {
+        scene.bodies[0].start_at(start);
+        if let (Some(controls), Some(rigid)) = (&self.controls, &mut scene.rigid) {
+            controls.place(&rigid.model, &mut rigid.state);
+        }
+    }
+
+    /// Has what led and drove rigid bodies act in the next step.
+    pub fn drive(&self, rollout: &mut SoftRollout) {
+        let (step, dt) = (rollout.steps(), rollout.scene().time_step);
+        if let (Some(controls), Some(inputs)) = (&self.controls, rollout.rigid_inputs()) {
+            controls.apply(step as f64 * dt, dt, inputs);
         }
     }
 

@@ -11,6 +11,7 @@ mod marker_fit;
 mod marker_problem;
 mod marker_recording;
 mod marker_table;
+mod recorded_inputs;
 mod rigid_fit;
 mod surface_tracker;
 

@@ -1,4 +1,4 @@
-//! How a body starts, from the first frames of its markers or of points of its surface: as a rigid one in free fall.
+//! How a body starts, from the first frames of its markers or of points of its surface: as a rigid one, in free fall or held up.
 
 use nalgebra::{DMatrix, Matrix3, UnitQuaternion, Vector3};
 
@@ -51,7 +51,19 @@ pub(super) fn rigid_start(
         let x = svd.solve(&b, 1e-12).ok()?;
         Some([0, 1].map(|row| Vector3::from_fn(|axis, _| x[(row, axis)])))
     };
-    let [place, velocity] = line(&|i| poses[i].2 - gravity * (0.5 * poses[i].0 * poses[i].0))?;
+    // It falls, or is held up.
+    let mut best: Option<(f64, [Vector3<f64>; 2])> = None;
+    for pull in [gravity, Vector3::zeros()] {
+        let fallen = |i: usize| pull * (0.5 * poses[i].0 * poses[i].0);
+        let found @ [place, velocity] = line(&|i| poses[i].2 - fallen(i))?;
+        let off =
+            |i: usize| (place + velocity * poses[i].0 + fallen(i) - poses[i].2).norm_squared();
+        let left = (0..poses.len()).map(off).sum::<f64>();
+        if best.is_none_or(|(least, _)| left < least) {
+            best = Some((left, found));
+        }
+    }
+    let (_, [place, velocity]) = best?;
     // Turns since the first, added up from frame to frame, so that fast spin is not taken for slow spin the other way.
     let mut turns = vec![Vector3::zeros()];
     for pair in poses.windows(2) {

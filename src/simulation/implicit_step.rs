@@ -176,8 +176,7 @@ impl<T: Real> ImplicitStep<T> {
         contacts.find(system, state, motion);
         // Where solvers start from has no derivatives; the state before has.
         values.memory.cast_impulses_into(memory);
-        self.velocity.clear();
-        self.velocity.extend(values.search.tangent.velocity.iter().map(|&v| T::constant(v)));
+        take_velocity(model, &values.search.tangent.velocity, inputs, &mut self.velocity);
         let (mut passes, mut marked) = (0, false);
         while passes < T::ORDER.max(1) {
             self.momentum.update(system, step, &self.velocity);
@@ -222,8 +221,7 @@ impl<T: Real> ImplicitStep<T> {
         motion: &mut FreeMotion<T>,
         tangent: &ImplicitTangent,
     ) {
-        self.velocity.clear();
-        self.velocity.extend(tangent.velocity.iter().map(|&v| T::constant(v)));
+        take_velocity(system.model, &tangent.velocity, inputs, &mut self.velocity);
         self.begin(system, state, inputs, memory);
         let step = (&self.start, inputs, T::constant(self.rate));
         motion.start(system, &self.start, inputs, T::constant(self.rate));
@@ -472,6 +470,16 @@ impl Search {
         for (x, &before) in self.impulses.iter_mut().zip(impulses) {
             *x = 0.5 * (*x + before);
         }
+    }
+}
+
+/// Velocities as they were found, but of what is led as it is told: others feel how that changes.
+fn take_velocity<T: Real>(model: &Model, found: &[f64], inputs: &[T], velocity: &mut Vec<T>) {
+    velocity.clear();
+    velocity.extend(found.iter().map(|&v| T::constant(v)));
+    for tree in (0..model.trees.len()).filter(|&tree| model.is_prescribed_tree(tree)) {
+        let own = model.trees[tree].v.clone();
+        velocity[own.clone()].copy_from_slice(&inputs[own]);
     }
 }
 

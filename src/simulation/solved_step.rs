@@ -13,7 +13,7 @@ pub struct SolvedStep {
     motion: FreeMotion<f64>,
     contacts: Contacts<f64>,
     splits: Splits,
-    /// Of an implicit step where Newton's method ended.
+    /// Of an implicit step where Newton's method ended, if that was [kept](Self::keep_implicit).
     tangent: Option<Box<ImplicitTangent>>,
 }
 
@@ -24,6 +24,11 @@ impl SolvedStep {
         self.motion.keep(motion);
         self.contacts.keep(contacts);
         self.splits.keep(workspace.splits());
+    }
+
+    /// The same of an implicit step, for duals that make it again.
+    pub(crate) fn keep_implicit(&mut self, workspace: &Workspace<f64>) {
+        self.keep(workspace);
         if let Some(tangent) = workspace.tangent() {
             self.tangent.get_or_insert_default().keep(tangent);
         }

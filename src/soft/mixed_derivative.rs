@@ -40,6 +40,11 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// The place of a slot among those that are asked for.
+    pub fn place_of(&self, slot: usize) -> Option<usize> {
+        self.parameters.binary_search_by_key(&Some(&slot), |own| own.slots.first()).ok()
+    }
+
     /// Sets an input among those that are asked for, if it is.
     pub fn set_input(&self, input: usize, value: f64, inputs: &mut [f64]) {
         if let Ok(place) = self.inputs.binary_search(&input) {

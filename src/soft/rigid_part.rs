@@ -101,7 +101,10 @@ impl<'a> RigidPart<'a> {
     /// What [`taken`](Self::taken) is made of.
     pub fn keep(&self) -> KeptRigidStep {
         let mut solved = SolvedStep::default();
-        solved.keep(&self.workspace);
+        match self.system.settings.integrator.is_backward() {
+            true => solved.keep_implicit(&self.workspace),
+            false => solved.keep(&self.workspace),
+        }
         let (state, next, inputs) = (&self.next, &self.state, &self.acting);
         KeptRigidStep { solved, state: state.clone(), inputs: inputs.clone(), next: next.clone() }
     }

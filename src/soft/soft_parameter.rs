@@ -146,8 +146,7 @@ impl SoftScene {
                     add(format!("{name}_{j}"), Number::Scheduled(schedule, j));
                 }
             }
-            // Where bodies that carry nodes start is where these were given.
-            let placed = self.carrying_joints();
+            let placed = self.placing_joints();
             let numbers = model.motion_slots().into_iter();
             for (name, slot) in numbers.filter(|(_, slot)| !placed.contains(slot)) {
                 add(name, Number::RigidParameter(slot));
@@ -156,15 +155,17 @@ impl SoftScene {
         all
     }
 
-    /// The slots of where joints of trees are that carry nodes.
-    fn carrying_joints(&self) -> Vec<usize> {
+    /// The slots of where joints are that place what soft bodies know from the start: of trees that carry nodes, and of bodies that do not
+    /// move.
+    fn placing_joints(&self) -> Vec<usize> {
         let Some(model) = self.rigid.as_deref().map(|scene| &scene.model) else {
             return Vec::new();
         };
         let ties = self.bodies.iter().flat_map(SoftBody::ties);
-        let trees = ties.filter_map(|(_, body)| model.bodies.get(body)?.tree);
-        let bodies = trees.flat_map(|tree| model.trees[tree].bodies.iter().copied());
-        let joints = bodies.filter_map(|body| model.joint_slots(body));
+        let trees: Vec<_> = ties.filter_map(|(_, body)| model.bodies.get(body)?.tree).collect();
+        let places = |body: usize| model.bodies[body].tree.is_none_or(|tree| trees.contains(&tree));
+        let joints = (0..model.bodies.len()).filter(|&body| places(body));
+        let joints = joints.filter_map(|body| model.joint_slots(body));
         joints.flat_map(|own| [own.position, own.anchor]).flat_map(|k| k..k + 3).collect()
     }
 
@@ -212,7 +213,7 @@ impl SoftScene {
         };
         match parameter.number {
             SoftNumber::RigidParameter(slot) => {
-                let own = asked.parameters.iter().position(|own| own.slots == [slot]);
+                let own = asked.place_of(slot);
                 own.into_iter().for_each(|k| change.parameters[k] = 1.0);
             }
             SoftNumber::Start(_) => {
@@ -246,9 +247,8 @@ impl SoftScene {
         (share != 0.0 && model.is_prescribed_velocity(k)).then_some((k, share))
     }
 
-    /// Puts how what acts on the rigid bodies in the step that begins at time `t` (s) changes with a parameter into `inputs`, where that
-    /// depends on the step.
-    pub(crate) fn schedule_change(
+    /// Puts how what acts on the rigid bodies in the step that begins at time `t` (s) changes with a parameter into `inputs`.
+    pub(crate) fn acting_change(
         &self,
         parameter: SoftParameter,
         t: f64,
@@ -425,7 +425,14 @@ impl SoftScene {
                 _ => value >= 0.0,
             };
             if !(sound && value.is_finite()) {
-                return Err(format!("{name} = {value} is not that of a soft body"));
+                let of = match parameter.number {
+                    SoftNumber::RigidParameter(_) => {
+                        let (least, most) = domain(&name);
+                        format!("must be from {least:e} to {most:e}")
+                    }
+                    _ => "is not that of a soft body".to_string(),
+                };
+                return Err(format!("{name} = {value} {of}"));
             }
         }
         for own in self.bodies.iter().flat_map(|body| &body.cables) {

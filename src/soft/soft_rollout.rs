@@ -16,7 +16,7 @@ pub(super) type See<'a> = dyn FnMut(&[SolvedSoftStep], Option<&RigidPart>) + 'a;
 
 /// Where all bodies are in a motion.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SoftMoment {
+pub(crate) struct SoftMoment {
     /// Of each soft body the places (m) and velocities (m/s) of its nodes.
     pub soft: Vec<[Vec<[f64; 3]>; 2]>,
     /// The rigid bodies, if there are any.
@@ -60,7 +60,7 @@ impl<'a> SoftRollout<'a> {
     }
 
     /// From where a motion was after some steps of first order, with nothing known of how these were solved.
-    pub fn resumed(scene: &'a SoftScene, moment: &SoftMoment) -> Self {
+    pub(crate) fn resumed(scene: &'a SoftScene, moment: &SoftMoment) -> Self {
         let mut rollout = SoftRollout::new(scene);
         rollout.steps = moment.steps;
         for (moving, [x, v]) in rollout.bodies.iter_mut().zip(&moment.soft) {
@@ -77,7 +77,7 @@ impl<'a> SoftRollout<'a> {
     }
 
     /// Where the motion is.
-    pub fn moment(&self) -> SoftMoment {
+    pub(crate) fn moment(&self) -> SoftMoment {
         SoftMoment {
             soft: self
                 .states

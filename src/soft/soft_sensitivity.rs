@@ -89,7 +89,7 @@ impl<'a> SoftTangents<'a> {
                         let column = &mut column.soft[parameter.body];
                         scene.lead_change(parameter, span, own.start, column);
                     }
-                    scene.schedule_change(parameter, span[0], &asked, &mut column.inputs);
+                    scene.acting_change(parameter, span[0], &asked, &mut column.inputs);
                     let (ends, rigid) = derivative.tangent(column);
                     for (column, [v, x]) in column.soft.iter_mut().zip(ends) {
                         column.x_old = std::mem::replace(&mut column.x, x);
@@ -370,12 +370,19 @@ impl SoftRecord<'_> {
                     | SoftNumber::Scheduled(..)
                     | SoftNumber::RigidParameter(_)
             );
-            // Of what acts on rigid bodies there may be many.
+            // Of what acts on rigid bodies, and of their numbers, there may be many.
             if acts && scene.start_share(parameter).is_none() {
                 own.soft = Vec::new();
             }
+            // One of them is 1, of which the place is enough.
+            own.parameters = Vec::new();
             own
         };
+        let place = |parameter: &SoftParameter| match parameter.number {
+            SoftNumber::RigidParameter(slot) => asked.place_of(slot),
+            _ => None,
+        };
+        let places: Vec<Option<usize>> = parameters.iter().map(place).collect();
         let mut columns: Vec<MixedChange> = parameters.iter().map(direction).collect();
         // Of all that the motion is made of but what leads bodies in a step.
         let none = |body: &SoftBody| StepChange::none(body.position.len(), body.contacts.len());
@@ -417,13 +424,13 @@ impl SoftRecord<'_> {
             for (sum, own) in sums.iter_mut().zip(&adjoint.soft) {
                 sum.add_numbers(own);
             }
-            for ((&parameter, to), column) in
-                parameters.iter().zip(&mut *gradient).zip(&mut columns)
+            for (((&parameter, to), column), place) in
+                parameters.iter().zip(&mut *gradient).zip(&mut columns).zip(&places)
             {
                 let body = parameter.body;
-                scene.schedule_change(parameter, span[0], &asked, &mut column.inputs);
+                scene.acting_change(parameter, span[0], &asked, &mut column.inputs);
                 *to += dot(&column.inputs, &adjoint.inputs);
-                *to += dot(&column.parameters, &adjoint.parameters);
+                *to += place.map_or(0.0, |place| adjoint.parameters[place]);
                 if let (Some(column), Some(own)) =
                     (column.soft.get_mut(body), adjoint.soft.get(body))
                 {

@@ -73,9 +73,33 @@ impl Controls {
         Controls::read(&RecordingFile::parse(text, name)?, model)
     }
 
+    /// Reads the inputs of a recording, from its first row on: of each column the name of what it is, [as of files](Controls); nothing if it
+    /// is none of them.
+    ///
+    /// # Errors
+    /// As for files of controls.
+    pub fn recorded(
+        file: &RecordingFile,
+        names: &[Option<String>],
+        model: &Model,
+    ) -> Result<Controls, Error> {
+        let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+        Controls::read_named(file, &names, true, model)
+    }
+
     fn read(file: &RecordingFile, model: &Model) -> Result<Controls, Error> {
-        let (time, columns) = find(file, model)?;
-        let mut led = led(file, model, &columns)?;
+        let names: Vec<Option<&str>> = file.columns().map(Some).collect();
+        Controls::read_named(file, &names, false, model)
+    }
+
+    fn read_named(
+        file: &RecordingFile,
+        names: &[Option<&str>],
+        from_first: bool,
+        model: &Model,
+    ) -> Result<Controls, Error> {
+        let (time, columns) = find(file, names, model)?;
+        let mut led = led(file, names, model, &columns)?;
         if columns.is_empty() && led.is_empty() {
             let message = "there is no column beside t: name an actuator";
             return Err(file.header_error("", message));
@@ -83,10 +107,13 @@ impl Controls {
         file.demand_whole()?;
         let mut times: Vec<f64> = Vec::new();
         let mut known: Vec<Vec<(f64, f64)>> = vec![Vec::new(); columns.len()];
-        let mut line = 1;
+        let (mut line, mut first) = (1, None);
         for row in file.rows() {
             line = row.line;
-            let now = row.number(time)?;
+            let mut now = row.number(time)?;
+            if from_first {
+                now -= *first.get_or_insert(now);
+            }
             match times.last() {
                 None if now > SAME_TIME => {
                     let message = format!(
@@ -179,11 +206,20 @@ impl Controls {
     }
 }
 
+/// The columns that have names.
+fn all<'a>(names: &[Option<&'a str>]) -> impl Iterator<Item = (usize, &'a str)> {
+    names.iter().enumerate().filter_map(|(column, name)| Some((column, (*name)?)))
+}
+
 /// The column of the times, and those of inputs, each with its place among them.
-fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize)>), Error> {
+fn find(
+    file: &RecordingFile,
+    names: &[Option<&str>],
+    model: &Model,
+) -> Result<(usize, Vec<(usize, usize)>), Error> {
     file.demand_header()?;
     let (mut time, mut columns) = (None, Vec::<(usize, usize)>::new());
-    for (column, name) in file.columns().enumerate() {
+    for (column, name) in all(names) {
         let twice = || file.header_error(name, "is given twice");
         if name == TIME {
             if time.replace(column).is_some() {
@@ -212,7 +248,12 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
 }
 
 /// The bodies whose velocity is prescribed that have poses in a file. `inputs`: the columns of inputs.
-fn led(file: &RecordingFile, model: &Model, inputs: &[(usize, usize)]) -> Result<Vec<Led>, Error> {
+fn led(
+    file: &RecordingFile,
+    names: &[Option<&str>],
+    model: &Model,
+    inputs: &[(usize, usize)],
+) -> Result<Vec<Led>, Error> {
     let prescribed = (0..model.bodies.len()).filter(|&body| model.is_prescribed(body));
     let mut found: Vec<Led> = prescribed
         .map(|body| {
@@ -222,7 +263,7 @@ fn led(file: &RecordingFile, model: &Model, inputs: &[(usize, usize)]) -> Result
             Led { body, columns: [None; NQ], set, poses: Vec::new() }
         })
         .collect();
-    for (column, name) in file.columns().enumerate() {
+    for (column, name) in all(names) {
         let Some(Number::Q(place)) = by_name(model, name).map(|known| known.number) else {
             continue;
         };

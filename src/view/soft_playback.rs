@@ -118,7 +118,7 @@ pub fn recorded_markers(
     drawing: &Drawing,
     recording: &MarkerRecording,
 ) -> Track {
-    let MarkerRecording { name, times, places, clouds } = recording;
+    let MarkerRecording { name, times, places, clouds, .. } = recording;
     let seen_points = clouds.iter().any(|cloud| !cloud.is_empty());
     let mut track = Track::new(name, Role::Recording);
     let ends = [times.first(), times.last()].map(|time| time.copied().unwrap_or(0.0));

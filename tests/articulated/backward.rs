@@ -382,6 +382,34 @@ fn derivatives_of_bodies_on_springs() {
     }
 }
 
+/// A ball on a spring with a damper at a hand that is led: it feels how that goes at the end of the step.
+#[test]
+fn derivatives_of_what_is_led_reach_what_hangs_on_it() {
+    let text = "[[body]]
+        name = 'hand'
+        prescribed = true
+        shape = { sphere = 0.05 }
+        velocity = [0.1, 0.02, 0.05]
+        angular_velocity = [0.1, 0.2, 0.3]
+        [[body]]
+        name = 'ball'
+        mass = 0.1
+        inertia = 1e-4
+        position = [0, 0, 0.2]
+        [[tendon]]
+        name = 'spring'
+        bodies = ['hand', 'ball']
+        points = [[0.05, 0.01, 0.01], [0.005, 0.01, 0]]
+        stiffness = 20
+        damping = 0.5
+        rest = 0.05";
+    for scene in both(text) {
+        let mut rollout = rollout(&scene);
+        rollout.advance(3, &scene.inputs);
+        check(scene.settings.integrator.name(), &rollout, &scene);
+    }
+}
+
 #[test]
 fn stiff_springs_and_servos_are_stable_and_settle() {
     // 1 / (dt^2 k / m) = 1e-6: what is not implicit explodes.

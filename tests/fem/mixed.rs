@@ -256,7 +256,7 @@ pub(super) fn rigid_bodies_change_alike(scene: &SoftScene, steps: usize) {
             let e = error(column, &expected, 1e-11 / (2e-5 * size));
             if e < 2e-5 { Ok(()) } else { Err(format!("{e:e} {column:?} {expected:?}")) }
         };
-        any_agrees(name, size, agree);
+        any_agrees((scene, name), size, agree);
     }
 }
 

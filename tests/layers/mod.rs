@@ -66,7 +66,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
             "adaptive_moments fnv packed parallel formats trajectory simulation linearize render",
         ],
     ),
-    ("markers", &["error parallel table text trajectory identify soft"]),
+    ("markers", &["error parallel table text model trajectory identify soft"]),
     ("optimize", &["error parallel table text ad state model dynamics simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize soft"]),
     ("verify", &[PHYSICS, "fem implicit simulation soft"]),

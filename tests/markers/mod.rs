@@ -1,5 +1,6 @@
 //! Material, friction and starts of soft bodies from recorded markers.
 
+mod beside;
 mod clouds;
 mod fits;
 #[cfg(feature = "cli")]

@@ -274,7 +274,7 @@ fn inputs(
             {
                 scene.lead_change(parameter, span, x, own);
             }
-            scene.schedule_change(parameter, span[0], &asked, &mut change.inputs);
+            scene.acting_change(parameter, span[0], &asked, &mut change.inputs);
             let is_soft = parameter.body < scene.bodies.len();
             let parameter = Some(parameter);
             Input { name, parameter, is_soft, value: value / unit, change, unit }
