@@ -54,7 +54,7 @@ const SPRUNG: &str = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
 
 #[test]
 fn forces_that_depend_on_the_state_have_derivatives_beside_soft_bodies() {
-    const STEPS: usize = 30;
+    const STEPS: usize = 16;
     for settings in ["solver = 'coupled'", "integrator = 'bdf1'"] {
         let scene = scene(settings, SPRUNG, "position = [0, 0.003, 0.0607]");
         let end = after(&scene, STEPS);
