@@ -32,6 +32,8 @@ use crate::view::{Clip, Drawing, Playback, SoftTrackRecorder, recorded_markers};
 
 /// The page of motions in a folder.
 const PAGE: &str = "motions.html";
+/// A step that ends this much before a frame (in steps) is at it.
+const SAME: f64 = 1e-6;
 /// Recordings that are played at most.
 const MOST_CLIPS: usize = 6;
 
@@ -116,7 +118,7 @@ fn write(
             let mut scene = fit.scene.clone();
             recording.place(&mut scene, *start);
             let duration = recording.times[recording.times.len() - 1] - recording.times[0];
-            let steps = (duration / scene.time_step).ceil() as usize;
+            let steps = (duration / scene.time_step - SAME).ceil() as usize;
             let span = [0.0, steps as f64 * scene.time_step];
             let place = order.iter().position(|&own| own == k);
             let mut recorder =
@@ -130,7 +132,10 @@ fn write(
                 recorder.frame(time, rollout.states());
             });
             if let (Some(place), Some(recorder)) = (place, recorder) {
-                let tracks = vec![recorder.finish(), recorded_markers(&shown, &drawing, recording)];
+                // Rigid bodies stand where they start in this one.
+                let mut seen = shown.clone();
+                recording.place(&mut seen, *start);
+                let tracks = vec![recorder.finish(), recorded_markers(&seen, &drawing, recording)];
                 let distance = 1e3 * fit.distances[k];
                 let name = format!("{}, {distance:.2} mm off", recording.name);
                 clips.push((place, Clip { name, tracks }));

@@ -136,7 +136,17 @@ fn read(
     }
     let iterations = root.count("iterations", 100_000)?.unwrap_or(ITERATIONS);
     let model = scene.rigid.as_deref().map(|rigid| &rigid.model);
-    let inputs = RecordedInputs::read(root, model)?;
+    let markers = body.markers.iter().map(|marker| marker.name.as_str());
+    let others: Vec<&str> = markers.chain(["t"]).collect();
+    let inputs = RecordedInputs::read(root, model, &others)?;
+    let told = |own: &&MarkerParameter| match (own.parameter.number, model) {
+        (SoftNumber::RigidInput(input), Some(model)) => inputs.tell(input, model),
+        _ => false,
+    };
+    if let Some(own) = parameters.iter().find(told) {
+        let message = format!("name what {} is: it cannot be a [[parameter]] as well", own.name);
+        return Err(root.error("inputs", message));
+    }
     if clouds.is_some() && inputs.names().next().is_some() {
         let message = "are not for seen = \"points\", whose files have a row for each point";
         return Err(root.error("inputs", message));

@@ -18,8 +18,8 @@ pub(super) struct RecordedInputs {
 }
 
 impl RecordedInputs {
-    /// Reads `inputs` of an experiment.
-    pub fn read(root: &Table, model: Option<&Model>) -> Result<Self, Error> {
+    /// Reads `inputs` of an experiment, whose columns have these names besides.
+    pub fn read(root: &Table, model: Option<&Model>, others: &[&str]) -> Result<Self, Error> {
         let mut all = Vec::new();
         let Some(names) = root.strings("inputs")? else { return Ok(RecordedInputs::default()) };
         let Some(model) = model else {
@@ -44,9 +44,28 @@ impl RecordedInputs {
             if all.iter().any(|(other, _)| other == name) {
                 return Err(root.error("inputs", format!("names {name:?} twice")));
             }
+            if others.contains(&name) {
+                let message = format!(
+                    "names {name:?}, which is a marker or the time: call one of them otherwise"
+                );
+                return Err(root.error("inputs", message));
+            }
             all.push((name.to_string(), is_led));
         }
         Ok(RecordedInputs { all })
+    }
+
+    /// Whether an input of the rigid bodies is what recordings tell.
+    pub fn tell(&self, input: usize, model: &Model) -> bool {
+        self.all.iter().any(|(name, is_led)| match is_led {
+            false => input_named(model, name) == Some(input),
+            true => {
+                let mut bodies = model.bodies.iter();
+                bodies.find(|body| body.name == *name).is_some_and(|body| {
+                    (body.joint.v..body.joint.v + body.joint.kind.nv()).contains(&input)
+                })
+            }
+        })
     }
 
     /// How many columns `[columns]` may name for one: three or seven for a body.
@@ -69,26 +88,32 @@ impl RecordedInputs {
     ) -> Result<Option<Controls>, Error> {
         let Some(model) = model.filter(|_| !self.all.is_empty()) else { return Ok(None) };
         let file = RecordingFile::parse(text, file)?;
-        let mut names: Vec<Option<String>> = file.columns().map(|_| None).collect();
-        let mut name = |column: &str, what: String| -> Result<(), Error> {
-            let place = file.column(column, ": it is among the inputs of the experiment")?;
-            names[place] = Some(what);
-            Ok(())
-        };
-        let time = columns.get("t").and_then(|own| own.first());
-        name(time.map_or("t", String::as_str), "t".into())?;
+        let mut names: Vec<(usize, String)> = Vec::new();
+        let find = |column: &str| file.column(column, ": it is among the inputs of the experiment");
+        let time = find(columns.get("t").and_then(|own| own.first()).map_or("t", String::as_str))?;
+        names.push((time, "t".to_string()));
         for (own, is_led) in &self.all {
             let given = columns.get(own);
             if !is_led {
-                name(given.and_then(|all| all.first()).unwrap_or(own), own.clone())?;
+                let column = find(given.and_then(|all| all.first()).unwrap_or(own))?;
+                names.push((column, own.clone()));
                 continue;
             }
             let usual = |part: &&str| format!("{own}/{part}");
-            let turns = file.columns().any(|column| column == format!("{own}/{}", POSE[3]));
+            let turns =
+                POSE[3..].iter().map(usual).any(|name| file.columns().any(|own| own == name));
             let count = given.map_or(if turns { 7 } else { 3 }, Vec::len);
             let usual: Vec<String> = POSE[..count].iter().map(usual).collect();
+            let first = names.len();
             for (column, what) in given.unwrap_or(&usual).iter().zip(&usual) {
-                name(column, what.clone())?;
+                let place = find(column)?;
+                if place == time || names[first..].iter().any(|(known, _)| *known == place) {
+                    let message = format!(
+                        "is named twice: for {what}, and for the time or another number of {own}"
+                    );
+                    return Err(file.header_error(column, message));
+                }
+                names.push((place, what.clone()));
             }
         }
         Controls::recorded(&file, &names, model).map(Some)

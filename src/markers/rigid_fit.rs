@@ -51,7 +51,7 @@ pub(super) fn rigid_start(
         let x = svd.solve(&b, 1e-12).ok()?;
         Some([0, 1].map(|row| Vector3::from_fn(|axis, _| x[(row, axis)])))
     };
-    // It falls, or is held up.
+    // It falls, or, if that is clearly nearer, is held up.
     let mut best: Option<(f64, [Vector3<f64>; 2])> = None;
     for pull in [gravity, Vector3::zeros()] {
         let fallen = |i: usize| pull * (0.5 * poses[i].0 * poses[i].0);
@@ -59,7 +59,7 @@ pub(super) fn rigid_start(
         let off =
             |i: usize| (place + velocity * poses[i].0 + fallen(i) - poses[i].2).norm_squared();
         let left = (0..poses.len()).map(off).sum::<f64>();
-        if best.is_none_or(|(least, _)| left < least) {
+        if best.is_none_or(|(least, _)| poses.len() > 2 && left < 0.5 * least) {
             best = Some((left, found));
         }
     }

@@ -73,29 +73,29 @@ impl Controls {
         Controls::read(&RecordingFile::parse(text, name)?, model)
     }
 
-    /// Reads the inputs of a recording, from its first row on: of each column the name of what it is, [as of files](Controls); nothing if it
-    /// is none of them.
+    /// Reads the inputs of a recording, from its first row on: `names` has the columns that count, with what each is [called](Controls) in
+    /// files of controls. An input that is empty in a row is what it was before; poses may be missing in rows between the first and the last.
     ///
     /// # Errors
-    /// As for files of controls.
+    /// As for files of controls. If an input has no value, or a body no pose in the first row or the last.
     pub fn recorded(
         file: &RecordingFile,
-        names: &[Option<String>],
+        names: &[(usize, String)],
         model: &Model,
     ) -> Result<Controls, Error> {
-        let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+        let names: Vec<(usize, &str)> = names.iter().map(|(k, name)| (*k, name.as_str())).collect();
         Controls::read_named(file, &names, true, model)
     }
 
     fn read(file: &RecordingFile, model: &Model) -> Result<Controls, Error> {
-        let names: Vec<Option<&str>> = file.columns().map(Some).collect();
+        let names: Vec<(usize, &str)> = file.columns().enumerate().collect();
         Controls::read_named(file, &names, false, model)
     }
 
     fn read_named(
         file: &RecordingFile,
-        names: &[Option<&str>],
-        from_first: bool,
+        names: &[(usize, &str)],
+        is_recorded: bool,
         model: &Model,
     ) -> Result<Controls, Error> {
         let (time, columns) = find(file, names, model)?;
@@ -111,7 +111,7 @@ impl Controls {
         for row in file.rows() {
             line = row.line;
             let mut now = row.number(time)?;
-            if from_first {
+            if is_recorded {
                 now -= *first.get_or_insert(now);
             }
             match times.last() {
@@ -129,7 +129,8 @@ impl Controls {
                 _ => times.push(now),
             }
             for (&(column, _), known) in columns.iter().zip(&mut known) {
-                if file.may_end(&row, column) {
+                let is_empty = is_recorded && row.measured(column)?.is_none();
+                if is_empty || file.may_end(&row, column) {
                     continue;
                 }
                 known.push((now, row.number(column)?));
@@ -139,6 +140,9 @@ impl Controls {
         let Some(&begin) = times.first() else {
             return Err(Error::input(&file.name, line, TIME, "there are no rows: add one at 0 s"));
         };
+        if is_recorded {
+            demand_recorded(file, (names, &times), (&columns, &known), &led)?;
+        }
         let signals = columns
             .iter()
             .zip(known)
@@ -206,20 +210,43 @@ impl Controls {
     }
 }
 
-/// The columns that have names.
-fn all<'a>(names: &[Option<&'a str>]) -> impl Iterator<Item = (usize, &'a str)> {
-    names.iter().enumerate().filter_map(|(column, name)| Some((column, (*name)?)))
+/// An error if an input of a recording has no value, or a body that is led has no pose at its ends.
+fn demand_recorded(
+    file: &RecordingFile,
+    (names, times): (&[(usize, &str)], &[f64]),
+    (columns, known): (&[(usize, usize)], &[Vec<(f64, f64)>]),
+    led: &[Led],
+) -> Result<(), Error> {
+    let error = |column: usize, message: &str| {
+        let name = file.columns().nth(column);
+        let own = names.iter().find(|(place, _)| *place == column).map(|(_, name)| *name);
+        Err(file.header_error(name.or(own).unwrap_or_default(), message))
+    };
+    for (&(column, _), known) in columns.iter().zip(known) {
+        if known.is_empty() {
+            return error(column, "has no value in any row: what did the input do?");
+        }
+    }
+    for Led { columns, poses, .. } in led {
+        let ends = [poses.first(), poses.last()].map(|pose| pose.map(|(time, _)| *time));
+        if ends != [times.first().copied(), times.last().copied()] {
+            let message = "must have a pose in the first row and in the last: between others the body goes straight, before and after \
+                           them it would stand still; cut the recording to where it was seen";
+            return error(columns[0].unwrap_or(0), message);
+        }
+    }
+    Ok(())
 }
 
 /// The column of the times, and those of inputs, each with its place among them.
 fn find(
     file: &RecordingFile,
-    names: &[Option<&str>],
+    names: &[(usize, &str)],
     model: &Model,
 ) -> Result<(usize, Vec<(usize, usize)>), Error> {
     file.demand_header()?;
     let (mut time, mut columns) = (None, Vec::<(usize, usize)>::new());
-    for (column, name) in all(names) {
+    for &(column, name) in names {
         let twice = || file.header_error(name, "is given twice");
         if name == TIME {
             if time.replace(column).is_some() {
@@ -250,7 +277,7 @@ fn find(
 /// The bodies whose velocity is prescribed that have poses in a file. `inputs`: the columns of inputs.
 fn led(
     file: &RecordingFile,
-    names: &[Option<&str>],
+    names: &[(usize, &str)],
     model: &Model,
     inputs: &[(usize, usize)],
 ) -> Result<Vec<Led>, Error> {
@@ -263,7 +290,7 @@ fn led(
             Led { body, columns: [None; NQ], set, poses: Vec::new() }
         })
         .collect();
-    for (column, name) in all(names) {
+    for &(column, name) in names {
         let Some(Number::Q(place)) = by_name(model, name).map(|known| known.number) else {
             continue;
         };

@@ -451,7 +451,7 @@ impl RecordingFile {
     }
 
     /// An error about a column as such.
-    pub(super) fn header_error(&self, column: &str, message: impl Into<String>) -> Error {
+    pub(crate) fn header_error(&self, column: &str, message: impl Into<String>) -> Error {
         match &self.table {
             // It has no line of names.
             Some(table) => Error::input(&table.path, None, column, message),

@@ -128,7 +128,7 @@ pub fn recorded_markers(
         frames.filter_map(|(&time, places)| Some((time, (*places.get(marker)?)?))).collect()
     };
     let moving: Vec<&SoftObstacle> = scene.obstacles.iter().filter(|own| own.is_led()).collect();
-    // Rigid bodies are not recorded: they are seen where they start.
+    // Where rigid bodies went is not drawn again: they are seen where they start.
     let start = scene.rigid.as_deref().map(|own| RigidFrames::new(own, drawing.decimals()));
     let start = start.map_or_else(Vec::new, |mut own| own.poses());
     let markers = drawing.bodies.len().saturating_sub(moving.len() + start.len() / 7);

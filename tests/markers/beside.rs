@@ -152,7 +152,10 @@ fn what_is_wrong_with_inputs_is_said() {
         .map(|name| format!(",block/{name}/px,block/{name}/py,block/{name}/pz"))
         .concat();
     let row = ",0.1".repeat(12);
-    folder.write("push.csv", &format!("t{markers},hand/px,hand/py\n0{row},1,2\n0.1{row},1,2\n"));
+    folder.write(
+        "push.csv",
+        &format!("t{markers},hand/px,hand/py,rest,none\n0{row},1,2,,\n0.1{row},1,2,0,\n"),
+    );
     let text = "scene = 'scene.toml'\ndata = ['push.csv']\ninputs = ['hand']\n[[parameter]]\nname = 'box/mass'\n";
     for (from, to, says) in [
         (
@@ -182,6 +185,26 @@ fn what_is_wrong_with_inputs_is_said() {
             "box/mass.lower: must be from 0.000000001 to below upper",
         ),
         ("'box/mass'", "'box/half_extents/x'", "is no parameter of the scene"),
+        (
+            "'box/mass'",
+            "'hand/set_vx'",
+            "inputs: name what hand/set_vx is: it cannot be a [[parameter]] as well",
+        ),
+        (
+            "\n[[parameter]]",
+            "\n[columns]\nhand = ['hand/px', 'hand/py', 'hand/px']\n[[parameter]]",
+            "push.csv:1: hand/px: is named twice: for hand/pz",
+        ),
+        (
+            "\n[[parameter]]",
+            "\n[columns]\nhand = ['hand/px', 'hand/py', 'rest']\n[[parameter]]",
+            "push.csv:1: hand/px: must have a pose in the first row and in the last",
+        ),
+        (
+            "['hand']",
+            "['hand', 'box/fx']\n[columns]\nhand = ['hand/px', 'hand/py', 'block/a/px']\n'box/fx' = 'none'",
+            "push.csv:1: none: has no value in any row",
+        ),
     ] {
         let changed = text.replacen(from, to, 1);
         folder.write("experiment.toml", &changed);
