@@ -33,6 +33,9 @@ pub struct Controls {
     led: Vec<Led>,
 }
 
+/// What an input is from times (s) on.
+type Values = Vec<(f64, f64)>;
+
 /// A body that is led along poses, and their columns.
 #[derive(Clone, Debug, PartialEq)]
 struct Led {
@@ -106,7 +109,7 @@ impl Controls {
         }
         file.demand_whole()?;
         let mut times: Vec<f64> = Vec::new();
-        let mut known: Vec<Vec<(f64, f64)>> = vec![Vec::new(); columns.len()];
+        let mut known: Vec<Values> = vec![Vec::new(); columns.len()];
         let (mut line, mut first) = (1, None);
         for row in file.rows() {
             line = row.line;
@@ -214,7 +217,7 @@ impl Controls {
 fn demand_recorded(
     file: &RecordingFile,
     (names, times): (&[(usize, &str)], &[f64]),
-    (columns, known): (&[(usize, usize)], &[Vec<(f64, f64)>]),
+    (columns, known): (&[(usize, usize)], &[Values]),
     led: &[Led],
 ) -> Result<(), Error> {
     let error = |column: usize, message: &str| {
