@@ -29,7 +29,20 @@ pub(super) struct HostedColumns {
     values: Vec<f64>,
     outputs: Vec<f64>,
     tangents: Vec<f64>,
-    row: Vec<Lanes>,
+    touched: TouchedBody,
+}
+
+/// A body that guests touch, as a pass displaces it.
+#[derive(Default)]
+struct TouchedBody {
+    /// Which one, if this is of the pass.
+    body: Option<usize>,
+    /// How the point of the body where its centre of mass is goes, and how it turns.
+    moved: [Twist; LANES],
+    /// How much faster that point goes and the body turns, at the same velocities of its tree.
+    twist: [Twist; LANES],
+    /// What forces at that point along the axes of the world, and torques about them, are on velocities.
+    rows: [[Vec<Lanes>; 3]; 2],
 }
 
 impl HostedColumns {
@@ -87,6 +100,7 @@ impl HostedColumns {
                 to[first..][..pass.len()].copy_from_slice(&from[..pass.len()]);
             }
         }
+        self.touched.body = None;
         for guest in guests {
             self.guest((first, pass.len()), motion, known, hosted, guest);
         }
@@ -103,38 +117,14 @@ impl HostedColumns {
         guest: &GuestSlopes,
     ) {
         let (body, columns) = (guest.body, self.perturbation.columns);
-        let (pose, nominal) = (&motion.bodies[body], &known.motion.bodies[body]);
-        let Some(tree) = pose.tree else { return };
+        let Some(tree) = motion.bodies[body].tree else { return };
         let Some(place) = island.trees.iter().position(|&own| own == tree) else { return };
         let (node, _, outputs, _) = problem.solved();
         let tree_rows = node.rows.tree(place);
-        let velocities = &outputs[tree_rows.clone()];
-        let moved = displacements(pose, nominal);
-        // Of the point of the body where its centre of mass is now, wherever that goes.
-        let arm = nominal.center_of_mass.map(Lanes::constant) - pose.center_of_mass;
-        let mut generalised = |direction: Vector3<f64>, turns: bool| {
-            self.row.clear();
-            self.row.resize(velocities.len(), Lanes::constant(0.0));
-            let direction = direction.map(Lanes::constant);
-            match turns {
-                true => motion.add_turn(body, direction, 1.0, &mut self.row),
-                false => motion.add_row(body, arm, direction, 1.0, &mut self.row),
-            }
-            std::mem::take(&mut self.row)
-        };
-        // How fast that point goes and how the body turns, at the same velocities; and forces on velocities.
-        let mut twist = [Twist::default(); LANES];
-        let mut rows: [[Vec<Lanes>; 3]; 2] = Default::default();
-        for (turns, rows) in [false, true].into_iter().zip(&mut rows) {
-            for (k, row) in rows.iter_mut().enumerate() {
-                *row = generalised(Vector3::ith(k, 1.0), turns);
-                for (lane, twist) in twist.iter_mut().enumerate() {
-                    let own = row.iter().zip(velocities).map(|(r, v)| r.tangent[lane] * v).sum();
-                    let to = if turns { &mut twist.angular } else { &mut twist.linear };
-                    to[k] = own;
-                }
-            }
+        if self.touched.body != Some(body) {
+            self.touched.update(body, motion, known, &outputs[tree_rows.clone()]);
         }
+        let TouchedBody { moved, twist, rows, .. } = &self.touched;
         let block = &node.rows.blocks()[guest.block];
         let own = node.rows.tree(island.trees.len() + guest.guest).start + guest.place;
         let dt = known.motion.duration(tree);
@@ -164,7 +154,39 @@ impl HostedColumns {
     }
 }
 
-/// How the point of a body where its centre of mass is goes, and how it turns, in each lane, in the world.
+impl TouchedBody {
+    /// Takes a body whose tree has these velocities.
+    fn update(
+        &mut self,
+        body: usize,
+        motion: &FreeMotion<Lanes>,
+        known: KnownStep,
+        velocities: &[f64],
+    ) {
+        let (pose, nominal) = (&motion.bodies[body], &known.motion.bodies[body]);
+        self.body = Some(body);
+        self.moved = displacements(pose, nominal);
+        // Of the point where its centre of mass is now, wherever that goes.
+        let arm = nominal.center_of_mass.map(Lanes::constant) - pose.center_of_mass;
+        for (turns, rows) in [false, true].into_iter().zip(&mut self.rows) {
+            for (k, row) in rows.iter_mut().enumerate() {
+                let direction = Vector3::ith(k, Lanes::constant(1.0));
+                row.clear();
+                row.resize(velocities.len(), Lanes::constant(0.0));
+                match turns {
+                    true => motion.add_turn(body, direction, 1.0, row),
+                    false => motion.add_row(body, arm, direction, 1.0, row),
+                }
+                for (lane, twist) in self.twist.iter_mut().enumerate() {
+                    let to = if turns { &mut twist.angular } else { &mut twist.linear };
+                    to[k] = row.iter().zip(velocities).map(|(r, v)| r.tangent[lane] * v).sum();
+                }
+            }
+        }
+    }
+}
+
+/// How the point of a body where its centre of mass is goes, and how it turns, in each lane, in the world (m, rad).
 fn displacements(pose: &BodyPose<Lanes>, nominal: &BodyPose<f64>) -> [Twist; LANES] {
     let point = pose.position + pose.rotation * nominal.center_of_mass.map(Lanes::constant);
     std::array::from_fn(|lane| {

@@ -90,7 +90,6 @@ impl<T: Real> Closure<T> {
         // Numbers that are not finite are no closer in the first round already.
         self.before.clone_from(&state.q);
         self.displacements = 0;
-        let mut of_nothing = false;
         for round in 0..=ROUNDS {
             // Displacements are velocities over a second.
             self.motion.start(system, state, &self.still, T::one());
@@ -107,8 +106,12 @@ impl<T: Real> Closure<T> {
             };
             // Near enough a step squares the violation; from too far off it can lead away.
             if !closer || round == ROUNDS {
-                // A displacement of nothing stays, for its derivative.
-                if !(closer || of_nothing && open <= UNCLOSED) {
+                if !closer && self.displacements <= self.least && open <= UNCLOSED {
+                    // What would open a loop is closed, however near it is: derivatives stay.
+                    for (q, before) in state.q.iter_mut().zip(&self.before) {
+                        *q += T::constant(before.value() - q.value());
+                    }
+                } else if !closer {
                     state.q.copy_from_slice(&self.before);
                     self.displacements = self.displacements.saturating_sub(1);
                 }
@@ -125,7 +128,6 @@ impl<T: Real> Closure<T> {
                 break;
             }
             least = open;
-            of_nothing = open <= CLOSED;
             self.before.clone_from(&state.q);
             each(round, state, &self.motion, &self.contacts);
             self.displacements += 1;

@@ -86,18 +86,25 @@ impl Gradcheck {
         };
         let mut check = Gradcheck::compare(program.names(), &derivatives);
         check.report = report;
-        for (input, row) in check.rows.iter_mut().enumerate() {
-            if row.one_sided + row.skipped_at_kinks == 0 {
-                continue;
+        let all = check.name_kinks(go_on, |input| program.kink(input));
+        Ok(all.then_some(check))
+    }
+
+    /// Names the nearest kink of each input that has one, as `kink` says. False if `go_on`, asked before each, said no.
+    #[must_use]
+    pub(super) fn name_kinks(
+        &mut self,
+        go_on: &mut dyn FnMut() -> bool,
+        kink: impl Fn(usize) -> Option<String>,
+    ) -> bool {
+        let rows = self.rows.iter_mut().enumerate();
+        rows.filter(|(_, row)| row.one_sided + row.skipped_at_kinks > 0).all(|(input, row)| {
+            let wanted = go_on();
+            if wanted {
+                row.kinks.extend(kink(input).map(|kink| (kink, 1)));
             }
-            if !go_on() {
-                return Ok(None);
-            }
-            if let Some(kink) = program.kink(input) {
-                row.kinks.insert(kink, 1);
-            }
-        }
-        Ok(Some(check))
+            wanted
+        })
     }
 
     /// Compares derivatives with respect to inputs of the given names.

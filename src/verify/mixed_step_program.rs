@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 
 use super::differences::{self, Piece};
 use super::program::displacement_names;
-use super::soft_fields::{Fields, Nodes, outputs};
+use super::soft_fields::{Fields, Nodes, outputs, unit_share};
 use super::{Derivatives, Gradcheck, ladder};
 use crate::argmin::Mode;
 use crate::contact::Decisions;
@@ -65,9 +65,6 @@ pub struct MixedModes {
 
 impl Piece for MixedModes {}
 
-/// A smaller effect, of as much as a parameter is or of a length, is none.
-const LEAST_EFFECT: f64 = 1e-8;
-
 impl<'a> MixedStepProgram<'a> {
     /// The step that comes next; nothing without rigid bodies.
     pub fn new(rollout: &SoftRollout<'a>) -> Option<Self> {
@@ -98,8 +95,7 @@ impl<'a> MixedStepProgram<'a> {
         if let Some(jacobians) = &mut program.jacobians {
             let of_soft = program.inputs.iter_mut().enumerate().filter(|(_, own)| own.is_soft);
             for (j, input) in of_soft {
-                let effect = jacobians[0].column(j).amax();
-                let share = if effect > LEAST_EFFECT { effect } else { 1.0 };
+                let share = unit_share(jacobians[0].column(j).amax());
                 input.unit /= share;
                 input.value *= share;
                 jacobians.iter_mut().for_each(|jacobian| jacobian.column_mut(j).unscale_mut(share));
@@ -185,16 +181,8 @@ impl<'a> MixedStepProgram<'a> {
         derivatives.differences = differences::columns(run, &x, &derivatives.tape, &scales, go_on)?;
         check =
             Gradcheck { report: check.report, ..Gradcheck::compare(&self.names(), &derivatives) };
-        for (input, row) in check.rows.iter_mut().enumerate() {
-            if row.one_sided + row.skipped_at_kinks == 0 {
-                continue;
-            }
-            if !go_on() {
-                return None;
-            }
-            row.kinks.extend(self.kink(&x, input).map(|kink| (kink, 1)));
-        }
-        Some(check)
+        let all = check.name_kinks(go_on, |input| self.kink(&x, input));
+        all.then_some(check)
     }
 
     /// Whose contacts change at the nearest kink along a variable. Nothing if there is none within reach of differences.

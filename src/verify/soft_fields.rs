@@ -4,6 +4,13 @@ pub(super) type Nodes = Vec<[f64; 3]>;
 
 /// How many sums of velocities there are, and of places.
 const SUMS: usize = 3;
+/// A smaller effect, of as much as a parameter is or of a length, is none.
+const LEAST_EFFECT: f64 = 1e-8;
+
+/// By how much the unit of a variable is to be divided whose largest derivative this is, so that it is 1.
+pub(super) fn unit_share(effect: f64) -> f64 {
+    if effect > LEAST_EFFECT { effect } else { 1.0 }
+}
 
 /// Fields of displacements: those of a rigid body, and bent ones.
 pub(super) struct Fields {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use nalgebra::DMatrix;
 
 use super::differences::{self, Piece};
-use super::soft_fields::{Fields, Nodes, outputs};
+use super::soft_fields::{Fields, Nodes, outputs, unit_share};
 use super::{Derivatives, Gradcheck, ladder};
 use crate::ad::Dual;
 use crate::argmin::Mode;
@@ -68,9 +68,6 @@ pub struct VertexModes {
 
 impl Piece for VertexModes {}
 
-/// A smaller effect, of as much as a parameter is or of a length, is none.
-const LEAST_EFFECT: f64 = 1e-8;
-
 impl<'a> SoftStepProgram<'a> {
     /// The step of a body that comes next. Beside rigid bodies that move there is none of one body: it counts as one without derivative.
     pub fn new(rollout: &SoftRollout<'a>, body: usize) -> Self {
@@ -94,8 +91,7 @@ impl<'a> SoftStepProgram<'a> {
         program.jacobians = program.differentiated().filter(|_| scene.rigid.is_none());
         if let Some(jacobians) = &mut program.jacobians {
             for (j, input) in program.inputs.iter_mut().enumerate() {
-                let effect = jacobians[0].column(j).amax();
-                let share = if effect > LEAST_EFFECT { effect } else { 1.0 };
+                let share = unit_share(jacobians[0].column(j).amax());
                 input.unit /= share;
                 input.value *= share;
                 jacobians.iter_mut().for_each(|jacobian| jacobian.column_mut(j).unscale_mut(share));
@@ -227,16 +223,8 @@ impl<'a> SoftStepProgram<'a> {
         let report = check.report;
         check = Gradcheck::compare(&self.names(), &derivatives);
         check.report = report;
-        for (input, row) in check.rows.iter_mut().enumerate() {
-            if row.one_sided + row.skipped_at_kinks == 0 {
-                continue;
-            }
-            if !go_on() {
-                return None;
-            }
-            row.kinks.extend(self.kink(&x, input).map(|kink| (kink, 1)));
-        }
-        Some(check)
+        let all = check.name_kinks(go_on, |input| self.kink(&x, input));
+        all.then_some(check)
     }
 
     /// What the vertices touch in the step, and how its planes turn with them.

@@ -194,6 +194,8 @@ fn what_carries_changes_as_differences_say_forward_and_backward() {
         let rollout = run(&scene, STEPS);
         let v = &rollout.rigid_state().unwrap().v;
         assert!(v[0].abs() > 0.5 && v[1].abs() > 0.05, "{law}: it meets the box {v:?}");
+        let known = |name: &str| scene.parameters().iter().any(|(own, _)| own == name);
+        assert!(known("arm/center_of_mass/x") && !known("arm/position/x"), "{law}");
         all_ways_agree_after(&scene, (STEPS, 1e-6), (2e-14, 1e-10));
         rigid_bodies_change_alike(&scene, STEPS);
     }

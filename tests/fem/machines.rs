@@ -101,3 +101,20 @@ fn closed_loops_have_derivatives_beside_soft_bodies() {
     rigid_bodies_change_alike(&scene, STEPS);
     steps_pass(&scene, STEPS);
 }
+
+/// What is made of a body that does not move, and of where nodes are carried, is made once.
+#[test]
+fn places_that_soft_bodies_know_from_the_start_are_no_parameters() {
+    let rigid = "[[body]]\nname = 'post'\nmass = 1\nshape = { box = [0.06, 0.04, 0.02] }\nposition = [0, 0, -0.02]\n\
+        joint = { type = 'fixed' }\n[[body]]\nname = 'arm'\nmass = 0.1\nposition = [0.2, 0, 0]\nshape = { sphere = 0.02 }\n\
+        joint = { type = 'revolute', axis = [0, 1, 0], anchor = [0, 0, 0.06] }\n";
+    let scene = scene("solver = 'coupled'", rigid, "position = [0, 0, 0.0205]");
+    let names: Vec<String> = scene.parameters().into_iter().map(|(name, _)| name).collect();
+    let known = |name: &str| names.iter().any(|own| own == name);
+    assert!(known("arm/position/x") && known("arm/anchor/z") && known("arm/mass"), "{names:?}");
+    for name in
+        ["post/position/z", "post/anchor/x", "arm/radius", "post/half_extents/x", "gravity/z"]
+    {
+        assert!(!known(name), "{name}");
+    }
+}

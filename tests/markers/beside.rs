@@ -140,6 +140,46 @@ fn recordings_tell_what_led_a_hand() {
     }
 }
 
+/// Two sliders that motors press into a block from both sides, as one column says of both; it is empty where nothing changes.
+#[test]
+fn recordings_tell_what_motors_did() {
+    let folder = Folder::new("markers-motors");
+    let slider = |name: &str, x: f64, along: f64| {
+        format!(
+            "[[body]]\nname = '{name}'\nmass = 0.05\nshape = {{ sphere = 0.02 }}\nposition = [{x}, 0, 0.02]\n\
+             joint = {{ type = 'prismatic', axis = [{along}, 0, 0], damping = 1 }}\n\
+             [[actuator]]\nname = '{name}_motor'\njoint = '{name}'\ntype = 'motor'\n"
+        )
+    };
+    let rigid = slider("left", -0.075, 1.0) + &slider("right", 0.075, -1.0);
+    let text = scene(&rigid, "position = [0, 0, 0.02001]");
+    folder.write("scene.toml", &text);
+    let mut led = String::from("t,left_motor,right_motor");
+    for row in 0..=50 {
+        let force = if row < 25 { 0.6 } else { 0.1 };
+        write!(led, "\n{},{force},{force}", f64::from(row) * 0.008).unwrap();
+    }
+    let file = record(&parse(&text), Some((&led, "tau,spare")), 1e-4, &mut Random(7));
+    let sparse: Vec<String> = file
+        .lines()
+        .enumerate()
+        .map(|(k, line)| match k {
+            0 | 1 | 26 => line.to_string(),
+            _ => format!("{},,", line.rsplitn(3, ',').last().unwrap()),
+        })
+        .collect();
+    folder.write("squeeze.csv", &sparse.join("\n"));
+    let experiment = load(
+        &folder,
+        "scene = 'scene.toml'\ndata = ['squeeze.csv']\ninputs = ['left_motor', 'right_motor']\niterations = 100\n\
+         [columns]\nleft_motor = 'tau'\nright_motor = 'tau'\n[noise]\nposition = 1e-4\n\
+         [[parameter]]\nname = 'block/youngs_modulus'\nstart = 2e4\n",
+    );
+    let found = fit(&experiment, 2);
+    tells(&found, &[("block/youngs_modulus", 3e4)]);
+    assert!((found.loss[1] - 1.0).abs() < 0.3, "{:?}", found.loss);
+}
+
 #[cfg(feature = "cli")]
 #[test]
 fn what_is_wrong_with_inputs_is_said() {

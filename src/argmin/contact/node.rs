@@ -255,7 +255,8 @@ impl Node for CoupledContact {
 }
 
 impl CoupledContact {
-    /// The same with nothing factorised: what tangents of inputs do to momenta and conditions, where the problem is part of another one.
+    /// What tangents of the inputs, one after the other, do to momenta and conditions at a solution, with nothing factorised: for who
+    /// answers to that, where the problem is part of another one.
     pub(crate) fn perturbed<'f>(
         &self,
         inputs: &[f64],
