@@ -46,6 +46,7 @@ mod optimize;
 #[cfg(all(feature = "cli", unix))]
 mod outputs;
 mod paper;
+mod penalties;
 mod physics;
 #[cfg(feature = "plots")]
 mod plots;

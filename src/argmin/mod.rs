@@ -22,7 +22,8 @@ pub(crate) use contact::{
 };
 pub use contact::{
     ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
-    CoupledContact, Law, Mode, Sharing, SmoothedContact, SmoothedSolution,
+    CoupledContact, Law, Mode, RegularizedFriction, Relaxation, Sharing, SmoothedContact,
+    SmoothedSolution,
 };
 pub use impact::{
     CompressionRestitution, ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace, Impact,

@@ -134,10 +134,18 @@ impl Description {
                     SurfaceTerm::DampingTime if !has(SurfaceTerm::Softness) => {
                         "has no meaning without softness, whose damping it is"
                     }
-                    SurfaceTerm::Softness if self.settings.split_impacts => {
+                    SurfaceTerm::Damping if !has(SurfaceTerm::Stiffness) => {
+                        "has no meaning without stiffness, beside which it is"
+                    }
+                    SurfaceTerm::Stiffness if has(SurfaceTerm::Softness) => {
+                        "is one over softness: give one of both"
+                    }
+                    SurfaceTerm::Softness | SurfaceTerm::Stiffness
+                        if self.settings.split_impacts =>
+                    {
                         "gives way in time, and split_impacts has impacts that take none: use one of both"
                     }
-                    SurfaceTerm::Softness
+                    SurfaceTerm::Softness | SurfaceTerm::Stiffness
                         if self.settings.restitution_law == RestitutionLaw::Poisson =>
                     {
                         "gives back what it takes by itself; restitution_law = \"poisson\" is for what stops at once: use one of both"
@@ -271,6 +279,7 @@ impl Description {
         if let Some((field, message)) = self.settings.backward_conflict() {
             return Err(Fault::new(Owner::Scene, "simulation", format!("{field} {message}")));
         }
+        self.check_penalties(model)?;
         let ContactSolver::Staggered { .. } = self.settings.solver else { return Ok(()) };
         let joints = self.bodies.iter().map(|body| &body.joint);
         let posed = joints.filter(|joint| joint.limits.is_some() || joint.friction > 0.0).count();
@@ -283,6 +292,37 @@ impl Description {
         let message = "is \"staggered\", which knows contacts only, and no couples in them; limits and dry friction of \
                        joints and tendons, equalities, torsional and rolling friction need \"coupled\"";
         Err(Fault::new(Owner::Scene, "simulation", message))
+    }
+
+    /// Penalties are of contacts that yield, and have no couples.
+    fn check_penalties(&self, model: &Model) -> Result<(), Fault> {
+        let solver = self.settings.solver;
+        let fault = |message: String| {
+            let message = format!("solver is {:?}, {message}", solver.name());
+            Err(Fault::new(Owner::Scene, "simulation", message))
+        };
+        if !solver.demands_stiffness() {
+            return Ok(());
+        }
+        let couples = [SurfaceTerm::TorsionRadius, SurfaceTerm::RollingResistance];
+        let couple = couples.into_iter().find(|&term| model.any_has_term(term));
+        if let Some(term) = couple.filter(|_| solver.is_penalty()) {
+            let why = format!("which has no {}: take \"hybrid\" or \"coupled\"", term.name());
+            return fault(why);
+        }
+        if self.settings.split_impacts {
+            return fault("whose impacts take time: leave split_impacts out".into());
+        }
+        let surfaces = model.shared.iter().flat_map(|shared| &shared.surfaces);
+        let stiff = surfaces.filter(|own| !own.terms.yield_to_forces()).map(|own| &own.name);
+        let own = model.pairs.iter().filter(|pair| pair.surfaces.is_none());
+        let own = own.filter(|pair| !pair.terms.yield_to_forces()).map(|pair| &pair.name);
+        match own.chain(stiff).next() {
+            Some(name) => fault(format!(
+                "which needs a stiffness (N/m) in the [[contact]] or material of {name:?}"
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Names are how parameters are found: no two may be the same.

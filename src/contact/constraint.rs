@@ -535,3 +535,13 @@ pub(super) fn compliance<T: Real>(
     let compliance = system.parameters.relative_compliance(system.model);
     dot(solved, solved) * (compliance * system.settings.compliance) + own
 }
+
+/// How much of an impulse friction by penalty has for each unit of slip, kg; not a number where the pair does not yield.
+pub(super) fn creep<T: Real>(
+    system: &System<T>,
+    motion: &FreeMotion<T>,
+    point: &ContactPoint<T>,
+) -> T {
+    let law = KelvinVoigt::new(system, point.pair);
+    law.map_or(T::constant(f64::NAN), |law| law.creep(duration(motion, point)))
+}

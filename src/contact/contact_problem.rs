@@ -15,12 +15,12 @@ use super::rebound;
 use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
 use crate::argmin::{
-    ContactMethod, ContactSolution, CoupledContact, Law, Mode, RowBlock, SmoothedContact,
-    SmoothedSolution, contradiction,
+    ContactMethod, ContactSolution, CoupledContact, Law, Mode, RegularizedFriction, Relaxation,
+    RowBlock, SmoothedContact, SmoothedSolution, contradiction,
 };
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
-use crate::model::{ContactSolver, StaggeredDerivative, System};
+use crate::model::{ContactSolver, Settings, StaggeredDerivative, System};
 
 /// Residuals of the contact law that a solved problem does not have.
 const APPRECIABLE: f64 = 1e-3;
@@ -148,7 +148,7 @@ impl<T: Real> ContactProblem<T> {
         }
         let mut report = self.solve_posed(posed, island);
         report.report.margin = report.report.margin.min(self.margin());
-        let coupled = posed.system.settings.solver == ContactSolver::Coupled;
+        let coupled = posed.system.settings.solver.is_exact();
         // What nothing can move is as far from its target as before, in a problem that is solved.
         let stuck = coupled && report.residuals.complementarity > APPRECIABLE;
         if !report.report.status.is_solved() || stuck {
@@ -269,14 +269,12 @@ impl<T: Real> ContactProblem<T> {
             self.call();
             return report;
         }
-        if posed.system.settings.smoothing > 0.0
-            && posed.system.settings.solver == ContactSolver::Coupled
-        {
-            return self.solve_smoothed(posed.system.settings.smoothing);
-        }
         for (k, law) in self.node.laws.iter().enumerate() {
             let impulse = remembered(k).map(|x| x.value());
             self.solution.impulses.extend_from_slice(&impulse[..law.rows()]);
+        }
+        if let Some(relaxation) = relaxation(posed.system.settings) {
+            return self.solve_relaxed(relaxation);
         }
         self.recall_sharing(posed, island);
         self.call();
@@ -316,12 +314,14 @@ impl<T: Real> ContactProblem<T> {
         }
     }
 
-    /// The same problem with its conditions smoothed.
-    fn solve_smoothed(&mut self, smoothing: f64) -> IslandReport {
+    /// The same problem with its conditions smoothed, or by penalty.
+    fn solve_relaxed(&mut self, relaxation: Relaxation) -> IslandReport {
         let Smoothed { node, solution, workspace, outputs } = &mut self.smoothed;
         node.rows.clone_from(&self.node.rows);
         node.laws.clone_from(&self.node.laws);
-        (node.tolerance, node.smoothing) = (self.node.tolerance, smoothing);
+        (node.tolerance, node.relaxation) = (self.node.tolerance, relaxation);
+        node.rest.clone_from(&self.node.rest);
+        solution.guess.clone_from(&self.solution.impulses);
         outputs.clear();
         outputs.resize(node.output_len(), T::zero());
         T::call(node, &self.inputs, outputs, solution, workspace);
@@ -341,7 +341,7 @@ impl<T: Real> ContactProblem<T> {
         (&self.node, &self.inputs, &self.outputs, &self.solution)
     }
 
-    /// Where it is smoothed, the node that was solved instead, and its outputs.
+    /// Where it is smoothed, or by penalty, the node that was solved instead, and its outputs.
     pub fn smoothed(&self) -> (&SmoothedContact, &SmoothedSolution, &[T]) {
         (&self.smoothed.node, &self.smoothed.solution, &self.smoothed.outputs)
     }
@@ -520,6 +520,26 @@ impl<T: Real> ContactProblem<T> {
         }
         self.inputs.extend_from_slice(&self.mu);
         self.inputs.extend_from_slice(&self.compliance);
+        if system.settings.solver.is_penalty() {
+            let creep = |&k: &usize| match points.get(k).filter(|_| posed.joint(k).is_none()) {
+                Some(point) => constraint::creep(system, motion, point),
+                None => T::zero(),
+            };
+            self.inputs.extend(island.constraints.iter().map(creep));
+            self.inputs.extend(self.couples.iter().map(|_| T::zero()));
+        }
+    }
+}
+
+/// What takes the place of the contact law, by the settings.
+fn relaxation(settings: &Settings) -> Option<Relaxation> {
+    match settings.solver {
+        ContactSolver::PenaltyLinear => Some(Relaxation::Penalty(RegularizedFriction::Linear)),
+        ContactSolver::PenaltyTanh => Some(Relaxation::Penalty(RegularizedFriction::Tanh)),
+        ContactSolver::Coupled if settings.smoothing > 0.0 => {
+            Some(Relaxation::Product(settings.smoothing))
+        }
+        _ => None,
     }
 }
 

@@ -28,9 +28,9 @@ pub(super) fn are_by_conditions(settings: &Settings) -> bool {
     )
 }
 
-/// Whether the conditions of the contact problems are smoothed.
+/// Whether the conditions of the contact problems are smoothed, or penalties.
 pub(super) fn are_smoothed(settings: &Settings) -> bool {
-    settings.smoothing > 0.0 && settings.solver == ContactSolver::Coupled
+    settings.is_relaxed()
 }
 
 impl Conditions {

@@ -25,17 +25,26 @@ pub enum ContactSolver {
     Pyramid,
     /// The convex relaxation with that pyramid: a quadratic program (`Anitescu06`).
     ConvexPyramid,
+    /// As `Coupled`, of contacts that all are springs: what sticks does not creep. `Geilinger20` 4.3
+    Hybrid,
+    /// Contacts are springs, and friction is one too, up to Coulomb's limit: what should stick creeps. `Geilinger20` (16), (17)
+    PenaltyLinear,
+    /// The same with a smooth way to the limit. `Geilinger20` (18)
+    PenaltyTanh,
 }
 
 impl ContactSolver {
     /// One of each, the default first.
-    pub const ALL: [ContactSolver; 6] = [
+    pub const ALL: [ContactSolver; 9] = [
         ContactSolver::Coupled,
         ContactSolver::Staggered { n_step: 5, derivative: StaggeredDerivative::Unrolled },
         ContactSolver::GaussSeidel,
         ContactSolver::ConvexRelaxation,
         ContactSolver::Pyramid,
         ContactSolver::ConvexPyramid,
+        ContactSolver::Hybrid,
+        ContactSolver::PenaltyLinear,
+        ContactSolver::PenaltyTanh,
     ];
 
     /// The name in scene files.
@@ -47,6 +56,9 @@ impl ContactSolver {
             ContactSolver::ConvexRelaxation => "convex_relaxation",
             ContactSolver::Pyramid => "pyramid",
             ContactSolver::ConvexPyramid => "convex_pyramid",
+            ContactSolver::Hybrid => "hybrid",
+            ContactSolver::PenaltyLinear => "penalty_linear",
+            ContactSolver::PenaltyTanh => "penalty_tanh",
         }
     }
 
@@ -63,7 +75,27 @@ impl ContactSolver {
                 "friction is limited along each tangent by itself (a pyramid)"
             }
             ContactSolver::ConvexPyramid => "impulses minimise a convex relaxation over pyramids",
+            ContactSolver::Hybrid => "contacts are springs, with the exact friction cone",
+            ContactSolver::PenaltyLinear => {
+                "contacts and friction are springs up to Coulomb's limit"
+            }
+            ContactSolver::PenaltyTanh => "contacts are springs, friction grows smoothly with slip",
         }
+    }
+
+    /// Whether contacts and friction are penalties, of contacts that yield.
+    pub fn is_penalty(self) -> bool {
+        matches!(self, ContactSolver::PenaltyLinear | ContactSolver::PenaltyTanh)
+    }
+
+    /// Whether all contacts must yield.
+    pub fn demands_stiffness(self) -> bool {
+        self == ContactSolver::Hybrid || self.is_penalty()
+    }
+
+    /// Whether contacts are by Coulomb's law, in one problem.
+    pub(crate) fn is_exact(self) -> bool {
+        matches!(self, ContactSolver::Coupled | ContactSolver::Hybrid)
     }
 
     /// An error unless steps have derivatives; `file` is the scene it blames.
@@ -249,12 +281,17 @@ impl Settings {
             ("split_impacts", self.split_impacts),
             ("restitution_law", self.restitution_law != RestitutionLaw::Newton),
             ("smoothing", self.smoothing > 0.0),
-            ("solver", self.solver != ContactSolver::Coupled),
+            ("solver", !self.solver.is_exact() && !self.solver.is_penalty()),
         ];
         let found = conflicts.into_iter().find(|(_, conflicts)| backward && *conflicts);
-        let message = "is not for integrator = \"bdf1\" or \"bdf2\", which balance momenta with exact contacts at the end of a \
+        let message = "is not for integrator = \"bdf1\" or \"bdf2\", which balance momenta with contacts at the end of a \
                        step; take another integrator";
         found.map(|(field, _)| (field, message))
+    }
+
+    /// Whether contacts are smoothed, or penalties: see [`SmoothedContact`](crate::argmin::SmoothedContact).
+    pub fn is_relaxed(&self) -> bool {
+        self.solver.is_penalty() || self.smoothing > 0.0 && self.solver == ContactSolver::Coupled
     }
 
     /// Whether impacts rebound by Poisson's law: of exact contact by the coupled solver.

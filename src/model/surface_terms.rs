@@ -22,11 +22,15 @@ pub enum SurfaceTerm {
     Softness,
     /// How long it takes to come back, s: damping over stiffness, of a surface that has a softness.
     DampingTime,
+    /// What pushes a point of contact back for each unit that it is pressed in, N/m, in the place of a softness.
+    Stiffness,
+    /// What slows that, N s/m, of a surface that has a stiffness. `Geilinger20` (21)
+    Damping,
 }
 
 impl SurfaceTerm {
     /// All of them, in the order of their places.
-    pub const ALL: [SurfaceTerm; 7] = [
+    pub const ALL: [SurfaceTerm; 9] = [
         SurfaceTerm::StribeckSpeed,
         SurfaceTerm::RestitutionFalloff,
         SurfaceTerm::MuAcross,
@@ -34,6 +38,8 @@ impl SurfaceTerm {
         SurfaceTerm::RollingResistance,
         SurfaceTerm::Softness,
         SurfaceTerm::DampingTime,
+        SurfaceTerm::Stiffness,
+        SurfaceTerm::Damping,
     ];
 
     /// Its name in files, and of its parameter behind that of the pair.
@@ -46,12 +52,14 @@ impl SurfaceTerm {
             SurfaceTerm::RollingResistance => "rolling_resistance",
             SurfaceTerm::Softness => "softness",
             SurfaceTerm::DampingTime => "damping_time",
+            SurfaceTerm::Stiffness => "stiffness",
+            SurfaceTerm::Damping => "damping",
         }
     }
 
     /// Whether its number must be more than 0, not only no less.
     pub fn is_positive(self) -> bool {
-        matches!(self, SurfaceTerm::StribeckSpeed | SurfaceTerm::MuAcross)
+        matches!(self, SurfaceTerm::StribeckSpeed | SurfaceTerm::MuAcross | SurfaceTerm::Stiffness)
     }
 }
 
@@ -120,6 +128,11 @@ impl SurfaceTerms {
     /// How many numbers they take.
     pub(super) fn count(self) -> usize {
         self.iter().count()
+    }
+
+    /// Whether points of contact are pressed in.
+    pub(crate) fn yield_to_forces(self) -> bool {
+        self.has(SurfaceTerm::Softness) || self.has(SurfaceTerm::Stiffness)
     }
 
     /// The place of the number of a term among them, if it is one.

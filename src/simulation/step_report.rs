@@ -82,7 +82,7 @@ impl StepReport {
             let parts = parts.join(", ");
             let of = "of the largest contact velocity of the step";
             warnings.push(match settings.solver {
-                ContactSolver::Coupled => format!(
+                ContactSolver::Coupled | ContactSolver::Hybrid => format!(
                     "the contact law is met only up to the tolerance, or as far as what touches can be moved: \
                      {parts} {of}"
                 ),

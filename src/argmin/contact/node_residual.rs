@@ -6,6 +6,7 @@ use super::problem::ContactData;
 use super::problem::CoupledContact;
 use super::solution::ContactSolution;
 use crate::ad::Real;
+use crate::argmin::block_rows::BlockRows;
 use crate::linalg::{Range, dot};
 
 /// Writes the conditions that hold at a solution: the balance of momentum, then three numbers or one a block.
@@ -21,7 +22,7 @@ pub(super) fn conditions<T: Real>(
     let (velocity, lambda) = outputs.split_at(nv);
     let (momentum, conditions) = residual.split_at_mut(nv);
     momentum_residual(&data, velocity, lambda, momentum);
-    add_rest(node, velocity, momentum);
+    add_rest((&node.rows, &node.rest), velocity, momentum);
     let mut u = vec![T::zero(); lambda.len()];
     node.rows.times(data.jacobian, velocity, &mut u);
     for (i, block) in data.blocks().iter().enumerate() {
@@ -89,10 +90,14 @@ pub(super) fn momentum_residual<T: Real>(
 }
 
 /// Adds what momenta answer to changes of the velocities, which is nothing where these do not change.
-fn add_rest<T: Real>(node: &CoupledContact, velocity: &[T], momentum: &mut [T]) {
-    for tree in (0..node.rows.trees()).filter(|_| !node.rest.is_empty()) {
-        let range = node.rows.tree(tree);
-        let rest = node.rest[node.rows.square(tree)].chunks_exact(range.len().max(1));
+pub(super) fn add_rest<T: Real>(
+    (rows, rest): (&BlockRows, &[f64]),
+    velocity: &[T],
+    momentum: &mut [T],
+) {
+    for tree in (0..rows.trees()).filter(|_| !rest.is_empty()) {
+        let range = rows.tree(tree);
+        let rest = rest[rows.square(tree)].chunks_exact(range.len().max(1));
         let moved = |v: &T| *v - T::constant(v.value());
         for (r, row) in momentum[range.clone()].iter_mut().zip(rest) {
             let velocity = velocity[range.clone()].iter().map(moved);

@@ -22,21 +22,61 @@
 //! Dry friction is projected onto its interval, smoothed at both ends; without friction (mu = 0) there is no
 //! tangential impulse, and no derivative in mu. Equations of closed loops, which may be redundant, give a little.
 //!
+//! # Penalties
+//! Contacts that yield may have [friction that does so](RegularizedFriction) in the place of the cone: lambda_t = -phi u_t, with the impulse
+//! kt dt of each unit of slip given beside the other inputs, and kappa = 0. These conditions have kinks, as those of Coulomb's law have.
+//!
 //! What poses the problem is not smoothed: the target has a kink at a gap of 0, where Baumgarte's share begins, and a
 //! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
 
+mod answer;
+mod relaxed_newton;
+
 use std::ops::Range;
 
+use relaxed_newton::RelaxedNewton;
+
 use super::law::{Law, Mode, Support};
-use super::node_residual::momentum_residual;
+use super::node_residual::{add_rest, momentum_residual};
 use super::problem::{ContactData, Delassus, Layout, is_admissible};
+use super::regularized_friction::RegularizedFriction;
 use crate::ad::{Implicit, Real};
 use crate::argmin::block_rows::{BlockRows, RowBlock};
 use crate::argmin::status::{Report, Status};
 use crate::linalg::{Lu, norm};
 
-/// The smoothed problem as a node. Inputs as those of [`CoupledContact`](super::CoupledContact); outputs: v+,
-/// lambda, then psi of each block by Coulomb's law (m/s).
+/// What takes the place of complementarity and of the friction cone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Relaxation {
+    /// The product kappa, J; positive.
+    Product(f64),
+    /// Friction by penalty, of contacts that yield: the exact law along their normals.
+    Penalty(RegularizedFriction),
+}
+
+impl Default for Relaxation {
+    fn default() -> Self {
+        Relaxation::Product(0.0)
+    }
+}
+
+impl Relaxation {
+    /// kappa.
+    fn product(self) -> f64 {
+        match self {
+            Relaxation::Product(kappa) => kappa,
+            Relaxation::Penalty(_) => 0.0,
+        }
+    }
+
+    /// Whether there is such a problem.
+    fn is_admissible(self) -> bool {
+        matches!(self, Relaxation::Penalty(_)) || self.product() > 0.0 && self.product().is_finite()
+    }
+}
+
+/// The smoothed problem as a node. Inputs as those of [`CoupledContact`](super::CoupledContact), of penalties then kt dt of each
+/// block (kg; of others than contacts unused); outputs: v+, lambda, then psi of each block by Coulomb's law (m/s; of penalties 0).
 #[derive(Debug, Default)]
 pub struct SmoothedContact {
     /// As there.
@@ -46,17 +86,21 @@ pub struct SmoothedContact {
     /// Residual of the conditions, relative to the largest impulse that stops a contact, at which the problem
     /// counts as solved.
     pub tolerance: f64,
-    /// kappa, J; positive.
-    pub smoothing: f64,
+    /// What it is smoothed by.
+    pub relaxation: Relaxation,
+    /// As there.
+    pub rest: Vec<f64>,
 }
 
 /// What a solve decided, in f64.
 #[derive(Debug, Default)]
 pub struct SmoothedSolution {
-    /// Status, Newton steps, relative residual. There are no modes, so no margin.
+    /// Status, Newton steps, relative residual. Where it is smooth there are no modes, so no margin.
     pub report: Report,
-    /// What each block does most of: for readers.
+    /// What each block does most of: for readers; of penalties what it does.
     pub modes: Vec<Mode>,
+    /// Impulses to start from, of penalties; none, or one a row.
+    pub guess: Vec<f64>,
     /// 1 / g of each block.
     scales: Vec<f64>,
 }
@@ -72,7 +116,8 @@ impl Clone for SmoothedContact {
     fn clone_from(&mut self, other: &Self) {
         self.rows.clone_from(&other.rows);
         self.laws.clone_from(&other.laws);
-        (self.tolerance, self.smoothing) = (other.tolerance, other.smoothing);
+        (self.tolerance, self.relaxation) = (other.tolerance, other.relaxation);
+        self.rest.clone_from(&other.rest);
     }
 }
 
@@ -86,6 +131,7 @@ impl Clone for SmoothedSolution {
     fn clone_from(&mut self, other: &Self) {
         self.report = other.report;
         self.modes.clone_from(&other.modes);
+        self.guess.clone_from(&other.guess);
         self.scales.clone_from(&other.scales);
     }
 }
@@ -102,11 +148,12 @@ impl SmoothedSolution {
     }
 }
 
-/// Newton steps at a kappa, and halvings of each.
-const ITERATIONS: usize = 40;
-const HALVINGS: usize = 30;
-/// By what kappa falls.
+/// By what kappa falls, and by what friction of penalties grows, on the way to what is asked.
 const FALL: f64 = 0.1;
+/// Where friction of penalties begins, if that is needed.
+const LEAST_SHARE: f64 = 1e-6;
+/// The least product on that way, as a part of the largest.
+const LEAST_PRODUCT: f64 = 1e-12;
 /// Compliance of equations, relative to the scale of their row.
 const GIVE: f64 = 1e-9;
 
@@ -126,6 +173,33 @@ impl SmoothedContact {
 
     pub(crate) fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
         ContactData::new(&self.rows, &self.laws, inputs)
+    }
+
+    /// kt dt of each block; nothing where friction is no penalty.
+    fn creep<'a, T: Real>(&self, inputs: &'a [T]) -> &'a [T] {
+        &inputs[Layout::new(&self.rows).end..]
+    }
+
+    /// Where these are among the inputs.
+    pub(crate) fn creep_range(&self) -> Range<usize> {
+        let end = Layout::new(&self.rows).end;
+        let blocks = self.rows.blocks().len();
+        match self.relaxation {
+            Relaxation::Penalty(_) => end..end + blocks,
+            Relaxation::Product(_) => end..end,
+        }
+    }
+
+    fn is_admissible(&self, inputs: &[f64]) -> bool {
+        let creep = self.creep_range();
+        if inputs.len() != creep.end || !self.relaxation.is_admissible() {
+            return false;
+        }
+        let creeps = |(law, &kt): (&Law, &f64)| {
+            law.rows() != 3 || kt >= 0.0 && kt.is_finite() && law.support() == Support::Unilateral
+        };
+        is_admissible(&self.rows, &self.laws, &inputs[..creep.start])
+            && self.laws.iter().zip(&inputs[creep]).all(creeps)
     }
 
     /// v+ under the impulses that `z` begins with.
@@ -151,21 +225,23 @@ impl SmoothedContact {
         at: (&[T], impl Fn(usize, usize) -> T),
         h: &mut [T],
     ) {
-        self.conditions(&self.data(inputs), (self.smoothing, &solution.scales), at, h);
+        let stage = Stage { kappa: self.relaxation.product(), share: 1.0 };
+        let data = (&self.data(inputs), self.creep(inputs));
+        self.conditions(data, (stage, &solution.scales), at, h);
     }
 
     /// The conditions of all blocks at impulses and bounds `z` and velocities `u(block, row)` along the rows.
     fn conditions<T: Real>(
         &self,
-        data: &ContactData<T>,
-        (kappa, scales): (f64, &[f64]),
+        (data, creep): (&ContactData<T>, &[T]),
+        (stage, scales): (Stage, &[f64]),
         (z, u): (&[T], impl Fn(usize, usize) -> T),
         h: &mut [T],
     ) {
         let mut cone = self.rows.rows();
         for (i, block) in data.blocks().iter().enumerate() {
             let (first, scale) = (block.first, scales[i]);
-            let product = kappa * scale;
+            let product = stage.kappa * scale;
             let slack = u(i, 0) - data.target[i] + data.compliance[i] * z[first];
             match self.laws[i].support() {
                 Support::Bilateral => h[first] = slack * scale + z[first] * GIVE,
@@ -186,7 +262,14 @@ impl SmoothedContact {
                         continue;
                     }
                     let (t, psi) = ([z[first + 1], z[first + 2]], z[cone]);
-                    if data.limit[i].value() > 0.0 {
+                    if let Relaxation::Penalty(friction) = self.relaxation {
+                        let slip = [1, 2].map(|r| u(i, r));
+                        let square = slip[0] * slip[0] + slip[1] * slip[1];
+                        let limit = data.limit[i] * z[first];
+                        let phi = friction.coefficient(creep[i] * stage.share, limit, square);
+                        h[cone] = psi * scale;
+                        (0..2).for_each(|k| h[first + 1 + k] = t[k] + phi * slip[k]);
+                    } else if data.limit[i].value() > 0.0 {
                         let radius = data.limit[i] * z[first];
                         let x = radius - psi * scale;
                         let y = [0, 1].map(|k| t[k] - u(i, 1 + k) * scale);
@@ -204,26 +287,48 @@ impl SmoothedContact {
         }
     }
 
-    /// What each block does most of.
+    /// What each block does most of; of penalties also how far from another mode one is, as a part of `impulse`.
     fn modes(
         &self,
-        data: &ContactData<f64>,
-        scales: &[f64],
+        (data, creep): (&ContactData<f64>, &[f64]),
+        (scales, impulse): (&[f64], f64),
         (z, u): (&[f64], &[f64]),
         modes: &mut Vec<Mode>,
-    ) {
+    ) -> f64 {
         let mut cone = self.rows.rows();
+        let mut margin = f64::INFINITY;
+        let penalty = match self.relaxation {
+            Relaxation::Penalty(friction) => Some(friction),
+            Relaxation::Product(_) => None,
+        };
         let mode = |(i, law): (usize, &Law)| {
             let first = data.blocks()[i].first;
             let slack = u[first] - data.target[i] + data.compliance[i] * z[first];
             let three = law.rows() == 3;
             cone += usize::from(three);
+            let mut kink = |distance: f64| {
+                if penalty.is_some() && impulse > 0.0 {
+                    margin = margin.min(distance.abs() / impulse);
+                }
+            };
             if law.support() == Support::Limited {
                 let free = data.limit[i] - z[first].abs();
+                kink(free - u[first].abs() * scales[i]);
                 return if free < u[first].abs() * scales[i] { Mode::Slide } else { Mode::Stick };
+            }
+            if law.is_one_sided() {
+                kink(z[first] - slack * scales[i]);
             }
             if law.is_one_sided() && z[first] < slack * scales[i] {
                 return Mode::Break;
+            }
+            if let Some(friction) = penalty.filter(|_| three) {
+                let free = data.limit[i] * z[first] - creep[i] * norm(&u[first + 1..first + 3]);
+                // The other goes over smoothly.
+                if friction == RegularizedFriction::Linear {
+                    kink(free);
+                }
+                return if free < 0.0 { Mode::Slide } else { Mode::Stick };
             }
             let friction = norm(&z[first..first + law.rows()][1..]);
             let free = data.limit[i] * z[first] - friction;
@@ -234,11 +339,52 @@ impl SmoothedContact {
         };
         modes.clear();
         modes.extend(self.laws.iter().enumerate().map(mode));
+        margin
     }
+
+    /// Solves at `stage` after stage, from the impulses and bounds that there are.
+    fn follow(&self, newton: &mut RelaxedNewton, steps: &mut usize) -> f64 {
+        let last = Stage { kappa: self.relaxation.product(), share: 1.0 };
+        let mut kappa = newton.largest_product.max(last.kappa);
+        let Relaxation::Penalty(_) = self.relaxation else {
+            newton.start(kappa);
+            while kappa > last.kappa {
+                newton.solve(Stage { kappa, ..last }, 1e-3, steps);
+                kappa = (kappa * FALL).max(last.kappa);
+            }
+            return newton.solve(last, self.tolerance, steps);
+        };
+        let residual = newton.solve(last, self.tolerance, steps);
+        if residual <= self.tolerance {
+            return residual;
+        }
+        // From afar: contacts that push each other, and friction that only drags.
+        newton.start(kappa);
+        let mut share = LEAST_SHARE;
+        while share < 1.0 {
+            newton.solve(Stage { kappa, share }, 1e-3, steps);
+            (kappa, share) = (kappa * FALL, (share / FALL).min(1.0));
+        }
+        while kappa > newton.largest_product * LEAST_PRODUCT {
+            newton.solve(Stage { kappa, share }, 1e-3, steps);
+            kappa *= FALL;
+        }
+        newton.solve(last, self.tolerance, steps)
+    }
+}
+
+/// A kappa, and the part of the stiffness of friction by penalty.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    kappa: f64,
+    share: f64,
 }
 
 /// sqrt(x^2 + 4 product)
 fn root<T: Real>(x: T, product: f64) -> T {
+    if product == 0.0 {
+        return if x.value() < 0.0 { -x } else { x };
+    }
     (x * x + 4.0 * product).sqrt()
 }
 
@@ -272,180 +418,6 @@ struct NewtonMemory {
     step: Vec<f64>,
 }
 
-/// Newton's method on values.
-struct Newton<'a> {
-    node: &'a SmoothedContact,
-    data: ContactData<'a, f64>,
-    memory: &'a mut NewtonMemory,
-    scales: &'a [f64],
-    impulse: f64,
-}
-
-impl Newton<'_> {
-    /// u at z.
-    fn velocities(&mut self) {
-        let NewtonMemory { delassus, z, u, .. } = &mut *self.memory;
-        let rows = self.node.rows.rows();
-        u.resize(rows, 0.0);
-        delassus.velocity(&self.node.rows, &z[..rows], u);
-        // b is less the targets.
-        for (block, target) in self.data.blocks().iter().zip(self.data.target) {
-            u[block.first] += target;
-        }
-    }
-
-    /// u and h at z; the largest condition.
-    fn conditions(&mut self, kappa: f64) -> f64 {
-        self.velocities();
-        let NewtonMemory { z, u, h, .. } = &mut *self.memory;
-        h.resize(z.len(), 0.0);
-        let blocks = self.data.blocks();
-        let velocity = |i: usize, r: usize| u[blocks[i].first + r];
-        self.node.conditions(&self.data, (kappa, self.scales), (z, velocity), h);
-        let largest =
-            h.iter().fold(0.0, |most: f64, x| if x.abs() <= most { most } else { x.abs() });
-        largest / self.impulse
-    }
-
-    /// The derivatives of the conditions in z, with u = G lambda + b.
-    fn linearize(&mut self, kappa: f64) -> bool {
-        let NewtonMemory { g, matrix, lu, z, u, .. } = &mut *self.memory;
-        let (n, rows) = (z.len(), self.node.rows.rows());
-        matrix.clear();
-        matrix.resize(n * n, 0.0);
-        // Adds the weights of z and of u to a condition.
-        let mut add = |row: usize, of_z: &[(usize, f64)], of_u: &[(usize, f64)]| {
-            let row = &mut matrix[row * n..(row + 1) * n];
-            for &(k, weight) in of_z {
-                row[k] += weight;
-            }
-            for &(k, weight) in of_u {
-                for (x, g) in row.iter_mut().zip(&g[k * rows..(k + 1) * rows]) {
-                    *x += weight * g;
-                }
-            }
-        };
-        let mut cone = rows;
-        let data = &self.data;
-        for (i, block) in data.blocks().iter().enumerate() {
-            let (first, scale, c) = (block.first, self.scales[i], data.compliance[i]);
-            let product = kappa * scale;
-            let slack = u[first] - data.target[i] + c * z[first];
-            let x = z[first] - slack * scale;
-            match self.node.laws[i].support() {
-                Support::Bilateral => {
-                    add(first, &[(first, c * scale + GIVE)], &[(first, scale)]);
-                }
-                support => {
-                    let slope = match support {
-                        Support::Limited => {
-                            let (low, high) = (x + data.limit[i], x - data.limit[i]);
-                            (low / root(low, product) - high / root(high, product)) * 0.5
-                        }
-                        _ => (1.0 + x / root(x, product)) * 0.5,
-                    };
-                    let own = 1.0 - slope * (1.0 - c * scale);
-                    if support == Support::Borrowed {
-                        let normal = data.blocks()[block.normal].first;
-                        add(first, &[(first, 1.0), (normal, -1.0)], &[]);
-                    } else if support == Support::Given {
-                        add(first, &[(first, 1.0)], &[]);
-                    } else {
-                        add(first, &[(first, own)], &[(first, slope * scale)]);
-                    }
-                    if block.rows == 1 {
-                        continue;
-                    }
-                    let (mu, tangents) = (data.limit[i], [first + 1, first + 2]);
-                    if mu > 0.0 {
-                        let x = mu * z[first] - z[cone] * scale;
-                        let y = tangents.map(|k| z[k] - u[k] * scale);
-                        let r = norm(&y);
-                        let [a, b] = [x + r, x - r];
-                        let [high, low] = [root(a, product), root(b, product)];
-                        let sum = high + low;
-                        let along = x / sum + 0.5;
-                        // d sum = by_x dx + by_r dr,  dr = y dy / r
-                        let (by_x, by_r) = (a / high + b / low, a / high - b / low);
-                        let unit = y.map(|y| if r > 0.0 { y / r } else { 0.0 });
-                        let center = 0.5 + 0.25 * by_x;
-                        add(
-                            cone,
-                            &[
-                                (first, mu * (1.0 - center)),
-                                (cone, center * scale),
-                                (tangents[0], -0.25 * by_r * unit[0]),
-                                (tangents[1], -0.25 * by_r * unit[1]),
-                            ],
-                            &[0, 1].map(|k| (tangents[k], 0.25 * by_r * unit[k] * scale)),
-                        );
-                        let turn = (1.0 - x * by_x / sum) / sum;
-                        let swell = -x * by_r / (sum * sum);
-                        for k in 0..2 {
-                            let felt = [0, 1].map(|l| {
-                                let own = if k == l { along } else { 0.0 };
-                                own + y[k] * swell * unit[l]
-                            });
-                            let same = |l: usize| if k == l { 1.0 } else { 0.0 };
-                            add(
-                                tangents[k],
-                                &[
-                                    (first, -y[k] * turn * mu),
-                                    (cone, y[k] * turn * scale),
-                                    (tangents[0], same(0) - felt[0]),
-                                    (tangents[1], same(1) - felt[1]),
-                                ],
-                                &[0, 1].map(|l| (tangents[l], felt[l] * scale)),
-                            );
-                        }
-                    } else {
-                        add(cone, &[(cone, scale)], &[]);
-                        tangents.iter().for_each(|&k| add(k, &[(k, 1.0)], &[]));
-                    }
-                    cone += 1;
-                }
-            }
-        }
-        lu.factor(matrix, n)
-    }
-
-    /// Newton steps at a kappa until the conditions hold to `tolerance`; returns their residual.
-    fn solve(&mut self, kappa: f64, tolerance: f64, steps: &mut usize) -> f64 {
-        let mut residual = self.conditions(kappa);
-        for _ in 0..ITERATIONS {
-            if residual <= tolerance || !self.linearize(kappa) {
-                break;
-            }
-            *steps += 1;
-            let NewtonMemory { lu, z, start, h, step, .. } = &mut *self.memory;
-            step.clone_from(h);
-            lu.solve(step);
-            start.clone_from(z);
-            let (mut length, mut better) = (1.0, false);
-            for _ in 0..HALVINGS {
-                let NewtonMemory { z, start, step, .. } = &mut *self.memory;
-                for (z, (&start, &step)) in z.iter_mut().zip(start.iter().zip(&*step)) {
-                    *z = start - length * step;
-                }
-                let reached = self.conditions(kappa);
-                if reached < (1.0 - 1e-4 * length) * residual {
-                    (residual, better) = (reached, true);
-                    break;
-                }
-                length *= 0.5;
-            }
-            if !better {
-                // At rounding.
-                let NewtonMemory { z, start, .. } = &mut *self.memory;
-                z.clone_from(start);
-                self.conditions(kappa);
-                break;
-            }
-        }
-        residual
-    }
-}
-
 impl Implicit for SmoothedContact {
     type Solution = SmoothedSolution;
     type Workspace = SmoothedWorkspace;
@@ -461,10 +433,7 @@ impl Implicit for SmoothedContact {
         values.clear();
         values.extend(inputs.iter().map(|x| x.value()));
         outputs.fill(T::zero());
-        let admissible = is_admissible(&self.rows, &self.laws, values)
-            && self.smoothing > 0.0
-            && self.smoothing.is_finite();
-        if !admissible {
+        if !self.is_admissible(values) {
             return solution.invalid(self.laws.len());
         }
         let data = self.data(values);
@@ -487,49 +456,49 @@ impl Implicit for SmoothedContact {
             let g = trace / block.rows as f64;
             if g > 0.0 { 1.0 / g } else { 1.0 }
         };
-        let SmoothedSolution { report, modes, scales } = solution;
+        let SmoothedSolution { report, modes, guess, scales } = solution;
         scales.clear();
         scales.extend(data.blocks().iter().enumerate().map(size));
         let strongest = scales.iter().copied().fold(0.0, f64::max);
         let speed = delassus.velocity_scale();
         // The impulse that stops a contact, or that of the smoothing alone.
-        let impulse = (speed * strongest).max((self.smoothing * strongest).sqrt());
-        let mut kappa = self.smoothing.max(speed * speed * strongest);
-        if !(kappa.is_finite() && impulse.is_finite()) {
+        let smoothing = self.relaxation.product();
+        let impulse = (speed * strongest).max((smoothing * strongest).sqrt());
+        let largest_product = speed * speed * strongest;
+        if !(largest_product.is_finite() && impulse.is_finite()) {
             // Of velocities whose squares overflow.
             return solution.invalid(self.laws.len());
         }
         let z = &mut memory.z;
         z.clear();
+        if guess.len() == rows {
+            z.extend_from_slice(guess);
+        }
         z.resize(self.unknowns(), 0.0);
-        let mut cone = rows;
-        for (i, block) in self.rows.blocks().iter().enumerate() {
-            let start = (kappa * scales[i]).sqrt();
-            if self.laws[i].is_one_sided() {
-                z[block.first] = start;
-            }
-            if self.laws[i].rows() == 3 {
-                z[cone] = start / scales[i];
-                cone += 1;
-            }
-        }
+        let creep = self.creep(values);
         let mut steps = 0;
-        let mut newton = Newton { node: self, data, memory, scales, impulse };
-        while kappa > self.smoothing {
-            newton.solve(kappa, 1e-3, &mut steps);
-            kappa = (kappa * FALL).max(self.smoothing);
-        }
-        let residual = newton.solve(self.smoothing, self.tolerance, &mut steps);
+        let mut newton =
+            RelaxedNewton { node: self, data, creep, memory, scales, impulse, largest_product };
+        // Of nothing that moves or presses, nothing.
+        let residual = match impulse > 0.0 {
+            true => self.follow(&mut newton, &mut steps),
+            false => {
+                newton.memory.z.fill(0.0);
+                0.0
+            }
+        };
         newton.velocities();
         if T::ORDER > 0 {
-            newton.linearize(self.smoothing);
+            if !self.rest.is_empty() {
+                self.answering_delassus(&data, &mut newton.memory.g);
+            }
+            newton.linearize(Stage { kappa: smoothing, share: 1.0 });
         }
         let NewtonMemory { z, u, step, .. } = &mut *memory;
         step.resize(z.len(), 0.0);
-        self.modes(&data, scales, (z, u), modes);
+        let margin = self.modes((&data, creep), (scales, impulse), (z, u), modes);
         let solved = residual <= self.tolerance;
         let status = if solved { Status::Solved } else { Status::IterationLimit };
-        let margin = f64::INFINITY;
         *report = Report { status, iterations: steps, residual, margin, ..Report::default() };
         let (velocity, rest) = outputs.split_at_mut(self.rows.velocities());
         for (output, &z) in rest.iter_mut().zip(&*z) {
@@ -537,11 +506,17 @@ impl Implicit for SmoothedContact {
         }
         let data = self.data(inputs);
         self.velocities(&data, rest, velocity);
+        let answer = |z: &[T], velocity: &mut [T]| match self.rest.is_empty() {
+            true => self.velocities(&data, z, velocity),
+            false => self.answer(&data, &z[..rows], velocity),
+        };
         for _ in 0..T::ORDER {
+            answer(rest, velocity);
             // Unrolled: a Newton step with the slope of the values gains an order.
             let u = |i: usize, r: usize| data.blocks()[i].times(data.row(i, r), velocity);
             let mut h = vec![T::zero(); rest.len()];
-            self.conditions(&data, (self.smoothing, scales), (rest, u), &mut h);
+            let stage = Stage { kappa: smoothing, share: 1.0 };
+            self.conditions((&data, self.creep(inputs)), (stage, scales), (rest, u), &mut h);
             for (k, h) in h.into_iter().enumerate() {
                 let NewtonMemory { lu, step, .. } = &mut *memory;
                 step.fill(0.0);
@@ -551,7 +526,7 @@ impl Implicit for SmoothedContact {
                     *z -= h * inverse;
                 }
             }
-            self.velocities(&data, rest, velocity);
+            answer(rest, velocity);
         }
     }
 
@@ -566,7 +541,8 @@ impl Implicit for SmoothedContact {
         let (velocity, z) = outputs.split_at(self.rows.velocities());
         let (momentum, conditions) = residual.split_at_mut(velocity.len());
         momentum_residual(&data, velocity, &z[..self.rows.rows()], momentum);
+        add_rest((&self.rows, &self.rest), velocity, momentum);
         let u = |i: usize, r: usize| data.blocks()[i].times(data.row(i, r), velocity);
-        self.conditions(&data, (self.smoothing, &solution.scales), (z, u), conditions);
+        self.conditions_at(solution, inputs, (z, u), conditions);
     }
 }

@@ -227,6 +227,13 @@ pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
         let message = "has no meaning without softness, whose damping it is";
         return Err(table.error("damping_time", message));
     }
+    if table.has("damping") && !table.has("stiffness") {
+        let message = "has no meaning without stiffness, beside which it is";
+        return Err(table.error("damping", message));
+    }
+    if table.has("stiffness") && table.has("softness") {
+        return Err(table.error("stiffness", "is one over softness: give one of both"));
+    }
     if table.has("mu_across") && !table.has("pair") {
         let message = "is for a [[contact]] with a `pair` and a `grain`";
         return Err(table.error("mu_across", message));

@@ -47,8 +47,9 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
         let couples = !matches!(experiment.scene.settings.solver, ContactSolver::Staggered { .. });
         for (term, counts) in [
             (SurfaceTerm::RestitutionFalloff, true),
-            (SurfaceTerm::Softness, softens),
+            (SurfaceTerm::Softness, softens && !pair.terms.has(SurfaceTerm::Stiffness)),
             (SurfaceTerm::DampingTime, pair.terms.has(SurfaceTerm::Softness)),
+            (SurfaceTerm::Damping, pair.terms.has(SurfaceTerm::Stiffness)),
             (SurfaceTerm::TorsionRadius, couples),
             (SurfaceTerm::RollingResistance, couples),
         ] {

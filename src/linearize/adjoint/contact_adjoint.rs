@@ -185,13 +185,10 @@ impl ContactAdjoint {
         if let Some(slopes) = YieldSlopes::new(of.system, at, dt, (decides, impulse[0])) {
             // The time of a step is not split where contacts yield.
             own.0 += slopes.gap;
-            let of_terms = [
-                (SurfaceTerm::Softness, slopes.softness),
-                (SurfaceTerm::DampingTime, slopes.damping_time),
-            ];
-            for (term, slope) in of_terms {
+            for (k, (term, slope)) in slopes.terms.into_iter().enumerate() {
+                let creep = if k == 0 { of.creep.get(block).copied().unwrap_or(0.0) } else { 0.0 };
                 if let Some(slot) = slots.terms[term as usize] {
-                    adjoints.parameters[slot] += offset * slope;
+                    adjoints.parameters[slot] += offset * slope + creep * slopes.creep;
                 }
             }
         }

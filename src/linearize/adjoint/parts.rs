@@ -88,8 +88,10 @@ pub(super) struct IslandAdjoint<'a> {
     pub spread_rows: &'a [f64],
     /// a = L^-T x of the adjoint x of momenta.
     pub weights: &'a [f64],
-    /// Whether all conditions act: smoothed ones do.
+    /// Whether all conditions act: smoothed ones do, and penalties say themselves.
     pub smooth: bool,
+    /// Adjoints of the stiffness of friction by penalty, of each block; or nothing.
+    pub creep: &'a [f64],
     /// y of shared impulses; nothing where it does not count.
     pub preimage: &'a [f64],
 }

@@ -14,12 +14,13 @@ use crate::ad::{Dual, Real};
 use crate::argmin::{Perturbation, SmoothedContact, SmoothedSolution};
 use crate::linalg::{Lu, solve_lower};
 
-/// Three impulses, the bound of the slip, three velocities, the limit.
-const LANES: usize = 8;
+/// Three impulses, the bound of the slip, three velocities, the limit, and of penalties kt dt.
+const LANES: usize = 9;
 type Lanes = Dual<f64, LANES>;
 const BOUND: usize = 3;
 const VELOCITY: usize = 4;
 const LIMIT: usize = 7;
+const CREEP: usize = 8;
 
 /// The conditions at a solution, factorised. Reused, it allocates nothing.
 #[derive(Default)]
@@ -34,6 +35,8 @@ pub(super) struct SmoothedResponse {
     matrix: Vec<f64>,
     row: Vec<f64>,
     moved: Vec<f64>,
+    /// Adjoints of kt dt.
+    creep: Vec<f64>,
     lu: Lu<f64>,
 }
 
@@ -41,6 +44,11 @@ impl SmoothedResponse {
     /// W = J L^-T, in the structure of J.
     pub fn spread_rows(&self) -> &[f64] {
         &self.spread_rows
+    }
+
+    /// The adjoints of kt dt of each block; nothing where friction is no penalty.
+    pub fn creep(&self) -> &[f64] {
+        &self.creep
     }
 
     /// Of a block its place in z of each lane of z, as many as it has.
@@ -95,6 +103,11 @@ impl SmoothedResponse {
             }
             let limit = &mut self.inputs[limits.start + i];
             *limit = Lanes::variable(limit.value, LIMIT);
+            if let Some(creep) =
+                self.inputs.get_mut(node.creep_range()).and_then(|own| own.get_mut(i))
+            {
+                *creep = Lanes::variable(creep.value, CREEP);
+            }
             bound += usize::from(block.rows == 3);
         }
         let (u, blocks) = (&self.u, rows.blocks());
@@ -147,10 +160,15 @@ impl SmoothedResponse {
             numbers.fill(0.0);
         }
         adjoint.rotations.fill(0.0);
+        self.creep.clear();
+        self.creep.resize(node.creep_range().len(), 0.0);
         let mut bound = rows.rows();
         for (i, block) in rows.blocks().iter().enumerate() {
             for (_, condition) in Self::places(block.first, block.rows, bound) {
                 let h = &self.h[condition];
+                if let Some(creep) = self.creep.get_mut(i) {
+                    *creep -= h.tangent[CREEP] * w[condition];
+                }
                 for r in 0..block.rows {
                     adjoint.rows[block.first + r] -= h.tangent[VELOCITY + r] * w[condition];
                 }

@@ -81,7 +81,7 @@ impl StepAdjoint {
     ///
     /// By the transpose of the structured Jacobian, by any integrator and any law of friction, smoothed or not, with closed loops;
     /// flight and impact of bodies are recorded by themselves where the step was split. The whole step goes by the tape, with the memory
-    /// of the step before as data (but for the state before it), by `bdf2`, by `bdf1` with forces that depend on the state, where the passes of the staggered solver are to be differentiated, with learned friction
+    /// of the step before as data (but for the state before it), by `bdf2`, by `bdf1` with forces that depend on the state or with penalties, where the passes of the staggered solver are to be differentiated, with learned friction
     /// and dissipation and the terms of friction beyond Coulomb's, where impacts rebound by Poisson's law, with masses that are not positive, and where points of contact are not
     /// found again with derivatives. Where the contacts determine no derivative, adjoints are NaN.
     ///
@@ -129,7 +129,8 @@ impl StepAdjoint {
         let by_conditions = are_by_conditions(settings) && !contacts.follow_impacts();
         let from_two = settings.integrator == Integrator::Bdf2;
         let of_end = settings.integrator.is_backward() && model.has_state_forces();
-        let backward = from_two || of_end;
+        let backward =
+            from_two || of_end || settings.integrator.is_backward() && are_smoothed(settings);
         if !are_forces(model) || !admissible || !by_conditions || mixed || backward {
             return false;
         }
@@ -277,6 +278,10 @@ impl StepAdjoint {
                     false => self.factor.response.spread_rows(),
                 },
                 weights: &self.weights,
+                creep: match smooth {
+                    true => self.smoothed.creep(),
+                    false => &[],
+                },
                 preimage: &self.preimage,
             };
             if !self.contacts.add(&island_of, &mut self.trees.lone, adjoints) {

@@ -2,12 +2,10 @@
 //!
 //! The forces are written once, in any scalar; their derivatives are those of dual numbers.
 
-mod friction;
-
 use super::vertex_contact::VertexContact;
 use super::vertex_law::VertexLaw;
 use crate::ad::{Dual, Real};
-use crate::argmin::Mode;
+use crate::argmin::{Mode, RegularizedFriction};
 use crate::fem::{Matrix3, Vector3};
 use crate::linalg::dot;
 
@@ -62,10 +60,11 @@ impl<T: Real> VertexContact<T> {
         let spring = self.stiffness * depth;
         let kt = self.stiffness * rate;
         let slip_squared = slip[0] * slip[0] + slip[1] * slip[1] + slip[2] * slip[2];
-        let phi = match law {
-            VertexLaw::PenaltyTanh => friction::smoothed(kt, self.friction * spring, slip_squared),
-            _ => friction::clamped(kt, self.friction * spring, slip_squared),
+        let friction = match law {
+            VertexLaw::PenaltyTanh => RegularizedFriction::Tanh,
+            _ => RegularizedFriction::Linear,
         };
+        let phi = friction.coefficient(kt, self.friction * spring, slip_squared);
         let most = depth / (LAYER * rate);
         let damped = if leaving.value().abs() <= most.value() {
             leaving
