@@ -280,7 +280,6 @@ impl Settings {
         let conflicts = [
             ("split_impacts", self.split_impacts),
             ("restitution_law", self.restitution_law != RestitutionLaw::Newton),
-            ("smoothing", self.smoothing > 0.0),
             ("solver", !self.solver.is_exact() && !self.solver.is_penalty()),
         ];
         let found = conflicts.into_iter().find(|(_, conflicts)| backward && *conflicts);

@@ -439,7 +439,6 @@ fn what_backward_formulas_go_without_is_refused() {
     for (more, says) in [
         ("split_impacts = true", "simulation.split_impacts: is not for integrator"),
         ("solver = 'staggered'", "simulation.solver: is not for integrator"),
-        ("smoothing = 1e-3", "simulation.smoothing: is not for integrator"),
     ] {
         let text =
             format!("[simulation]\ntime_step = 0.01\nintegrator = 'bdf1'\n{more}\n{SPINNING}");

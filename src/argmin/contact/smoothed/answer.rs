@@ -1,6 +1,6 @@
 //! What momenta answer to velocities at the end, M dv+ + S dv+ in the place of M dv+, where a solve is differentiated as it was made.
 
-use super::SmoothedContact;
+use super::relaxed_conditions::SmoothedContact;
 use crate::ad::Real;
 use crate::argmin::contact::problem::ContactData;
 use crate::linalg::Lu;

@@ -1,13 +1,28 @@
 //! Newton's method on the conditions of [`SmoothedContact`], on values.
 
-use super::{GIVE, NewtonMemory, Relaxation, SmoothedContact, Stage, root};
+use super::relaxed_conditions::{GIVE, Relaxation, SmoothedContact, Stage, root};
 use crate::argmin::contact::law::Support;
-use crate::argmin::contact::problem::ContactData;
-use crate::linalg::norm;
+use crate::argmin::contact::problem::{ContactData, Delassus};
+use crate::linalg::{Lu, norm};
 
 /// Newton steps at a kappa, and halvings of each.
 const ITERATIONS: usize = 40;
 const HALVINGS: usize = 30;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct NewtonMemory {
+    pub delassus: Delassus<f64>,
+    /// G, and the matrix of the conditions; row-major.
+    pub g: Vec<f64>,
+    pub matrix: Vec<f64>,
+    pub lu: Lu<f64>,
+    /// Impulses and bounds, and those a step starts from.
+    pub z: Vec<f64>,
+    pub start: Vec<f64>,
+    pub u: Vec<f64>,
+    pub h: Vec<f64>,
+    pub step: Vec<f64>,
+}
 
 /// Newton's method on values.
 pub(super) struct RelaxedNewton<'a> {
