@@ -66,7 +66,7 @@ impl Posed {
         let (places, rate) = (momentum.step.map(|step| &step.x), momentum.rate());
         self.bristles = step.law == VertexLaw::PenaltyLinear;
         let compliance = |contact: &VertexContact| match step.law {
-            VertexLaw::Coupled => 0.0,
+            law if !law.yields() => 0.0,
             _ if contact.is_tie => 0.0,
             _ => 1.0 / (rate * rate * contact.stiffness),
         };

@@ -44,7 +44,7 @@ impl ContactStep {
 
     /// How much faster a contact must part, by its compliance (m/s), for a change of its stiffness (N/m).
     pub(crate) fn compliance_slope(&self, k: usize, contact: &VertexContact, rate: f64) -> f64 {
-        if self.law == VertexLaw::Coupled || contact.is_tie {
+        if !self.law.yields() || contact.is_tie {
             return 0.0;
         }
         let root = rate * contact.stiffness;
@@ -78,7 +78,7 @@ impl ContactStep {
         self.impulses.resize(contacts.len(), [0.0; 3]);
         let Some(predicted) = momentum.step else { return false };
         let is_stiff = |contact: &VertexContact| {
-            self.law == VertexLaw::Coupled
+            !self.law.yields()
                 || contact.is_tie
                 || contact.stiffness > 0.0 && contact.damping == 0.0
         };

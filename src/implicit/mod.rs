@@ -22,6 +22,7 @@ mod hosted_body;
 mod momentum;
 mod newton;
 mod penalty;
+mod sequential_quadratic;
 mod step_change;
 mod step_derivative;
 mod step_solver;

@@ -95,7 +95,8 @@ impl<'a> StepDerivative<'a> {
         let nodes = momentum.elements.node_count();
         let penalty = Penalty { law: step.law, contacts };
         let momentum = Momentum { penalty: step.law.is_penalty().then_some(penalty), ..momentum };
-        if step.position.len() != nodes || step.impulses.len() != contacts.len() {
+        let sized = step.position.len() == nodes && step.impulses.len() == contacts.len();
+        if !sized || !step.law.has_derivatives() {
             return None;
         }
         let mut derivative = StepDerivative { momentum, bdf, contacts, step, memory };

@@ -5,6 +5,7 @@ use super::contact_step::ContactStep;
 use super::momentum::Momentum;
 use super::newton::{Newton, NewtonSettings, is_finite};
 use super::penalty::Penalty;
+use super::sequential_quadratic::SequentialQuadratic;
 use super::vertex_contact::VertexContact;
 use super::vertex_law::VertexLaw;
 use crate::argmin::{Report, Status};
@@ -16,6 +17,7 @@ pub struct StepSolver {
     pub settings: NewtonSettings,
     condensed: CondensedContact,
     newton: Newton,
+    quadratic: SequentialQuadratic,
     start: Vec<[f64; 3]>,
     places: Vec<[f64; 3]>,
 }
@@ -33,6 +35,10 @@ impl StepSolver {
     ) {
         self.condensed.settings = self.settings;
         self.newton.settings = self.settings;
+        if step.law == VertexLaw::Sqp {
+            self.quadratic.settings = self.settings;
+            return self.quadratic.solve(momentum, contacts, step);
+        }
         if !step.law.is_penalty() || contacts.iter().any(|contact| contact.is_tie) {
             return self.condensed.solve(momentum, contacts, step);
         }

@@ -13,12 +13,20 @@ pub enum VertexLaw {
     PenaltyLinear,
     /// The same, with a smooth way to the limit. `Geilinger20` (16), (18)
     PenaltyTanh,
+    /// As `Coupled`, by sequential quadratic programs that keep the direction of friction from where contacts stuck: to compare with,
+    /// without derivatives. `Geilinger20` 4.1
+    Sqp,
 }
 
 impl VertexLaw {
     /// All of them.
-    pub const ALL: [VertexLaw; 4] =
-        [VertexLaw::Coupled, VertexLaw::Hybrid, VertexLaw::PenaltyLinear, VertexLaw::PenaltyTanh];
+    pub const ALL: [VertexLaw; 5] = [
+        VertexLaw::Coupled,
+        VertexLaw::Hybrid,
+        VertexLaw::PenaltyLinear,
+        VertexLaw::PenaltyTanh,
+        VertexLaw::Sqp,
+    ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
@@ -27,7 +35,18 @@ impl VertexLaw {
             VertexLaw::Hybrid => "hybrid",
             VertexLaw::PenaltyLinear => "penalty_linear",
             VertexLaw::PenaltyTanh => "penalty_tanh",
+            VertexLaw::Sqp => "sqp",
         }
+    }
+
+    /// Whether contacts yield, and have a stiffness.
+    pub fn yields(self) -> bool {
+        self == VertexLaw::Hybrid || self.is_penalty()
+    }
+
+    /// Whether steps have derivatives.
+    pub fn has_derivatives(self) -> bool {
+        self != VertexLaw::Sqp
     }
 
     /// Whether it is a force of where a vertex is and how it moves, and of nothing else.

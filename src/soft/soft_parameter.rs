@@ -9,7 +9,7 @@ use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_start::SoftStart;
 use crate::ad::Dual;
 use crate::fem::SolidMaterial;
-use crate::implicit::{CableKind, StepChange, VertexLaw};
+use crate::implicit::{CableKind, StepChange};
 use crate::model::{ParameterRef, domain};
 
 /// A number of a body.
@@ -90,7 +90,7 @@ impl SoftScene {
             for (k, touched) in self.touched().enumerate().filter(|(k, _)| self.meet(body, *k)) {
                 let pair = format!("{touched}-{}", own.name);
                 add(&pair, "mu", Number::Friction(k));
-                if self.law != VertexLaw::Coupled {
+                if self.law.yields() {
                     add(&pair, "stiffness", Number::Stiffness(k));
                 }
                 if self.law.is_penalty() {

@@ -12,7 +12,9 @@ use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_state::{SoftState, SoftStepReport};
 use super::soft_time::SoftTime;
 use super::solved_soft_step::SolvedSoftStep;
-use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Predicted, StepChange, VertexContact};
+use crate::implicit::{
+    Bdf, ContactStep, DerivativeMemory, Predicted, StepChange, VertexContact, VertexLaw,
+};
 use crate::linalg::dot;
 use crate::model::Scene;
 use crate::state::State;
@@ -24,10 +26,16 @@ pub struct NoDerivative {
     pub body: String,
     /// The number of the step, from 1 on.
     pub step: usize,
+    /// By which law vertices touch.
+    pub law: VertexLaw,
 }
 
 impl fmt::Display for NoDerivative {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.law.has_derivatives() {
+            let law = self.law.name();
+            return write!(f, "solver {law:?} has no derivatives; take \"coupled\"");
+        }
         write!(
             f,
             "step {} of {} was not solved, or its conditions determine no derivative (as where a vertex touches shapes that move differently)",
@@ -215,7 +223,8 @@ impl SoftRecord<'_> {
 impl SoftScene {
     fn no_derivative(&self, body: Option<usize>, step: usize) -> NoDerivative {
         let name = |body: usize| self.bodies[body].name.clone();
-        NoDerivative { body: body.map_or_else(|| "all bodies".to_string(), name), step }
+        let body = body.map_or_else(|| "all bodies".to_string(), name);
+        NoDerivative { body, step, law: self.law }
     }
 
     /// Keeps a motion.

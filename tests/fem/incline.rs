@@ -114,6 +114,35 @@ fn hybrid_does_not_creep_and_stiff_penalties_are_solved_in_each_step() {
     }
 }
 
+/// Sequential quadratic programs (`Geilinger20` 4.1) come where exact contact does: after sliding as far as a direction of friction that is
+/// kept makes of it, and to rest without creep; in more iterations where vertices slide (Fig. 2c).
+#[test]
+fn quadratic_programs_slide_and_stick_as_exact_contact_does_in_more_iterations() {
+    let steps = count(500, 0.3);
+    let Some(exact) = scene(VertexLaw::Coupled, 0.0) else { return };
+    let Some(quadratic) = scene(VertexLaw::Sqp, 0.0) else { return };
+    let [(one, spent), (other, more)] = [&exact, &quadratic].map(|scene| {
+        let mut rollout = SoftRollout::new(scene);
+        let mut iterations = Vec::new();
+        for step in 1..=steps {
+            let report = rollout.step();
+            assert_eq!(report.unsolved, 0, "{:?} {step}: {report:?}", scene.law);
+            iterations.push(report.worst.iterations);
+        }
+        let state = rollout.states()[0].clone();
+        (scene.bodies[0].mean(&state.position), iterations)
+    });
+    let off = (0..3).fold(0.0_f64, |most, k| most.max((one[k] - other[k]).abs()));
+    let sum = |all: &[usize]| all[40..100].iter().sum::<usize>();
+    println!("{off:e} m apart, iterations of steps 41 to 100: {} and {}", sum(&spent), sum(&more));
+    assert!(off < 1e-3, "{off:e}");
+    assert!(sum(&more) > 2 * sum(&spent), "{spent:?} {more:?}");
+    if steps == 500 {
+        let (.., creep) = run(&quadratic, steps)[&steps];
+        assert!(creep < 1e-12, "{creep:e}");
+    }
+}
+
 /// Fig. 5: down a slope of 20 degrees against a wall, of more friction than the floor, by each law: every step is solved to 1e-10, and
 /// the block comes to rest, on less friction than holds it in the corner that floor and wall make.
 #[test]

@@ -65,7 +65,7 @@ fn end(scene: &SoftScene, steps: usize) -> Vec<f64> {
 
 #[test]
 fn motions_change_with_parameters_and_starts_as_differences_say_forward_and_backward() {
-    for law in VertexLaw::ALL {
+    for law in VertexLaw::ALL.into_iter().filter(|law| law.has_derivatives()) {
         let scene = thrown(law, law == VertexLaw::Hybrid);
         // Both walls are touched.
         let record = scene.record(STEPS);

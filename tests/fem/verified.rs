@@ -13,7 +13,7 @@ use crate::soft::block;
 /// All ways to differentiate, at states before, in and after impacts by every law.
 #[test]
 fn steps_pass_by_every_law() {
-    for law in VertexLaw::ALL {
+    for law in VertexLaw::ALL.into_iter().filter(|law| law.has_derivatives()) {
         let scene = thrown(law, false);
         let mut rollout = SoftRollout::new(&scene);
         let mut all = Gradcheck::default();

@@ -126,7 +126,7 @@ fn read(
         let depth = |contact: &VertexContact| -contact.gap(&body.position[contact.node]);
         let deepest = body.contacts.iter().map(depth).fold(0.0, f64::max);
         // Penalties are pressed in where they carry.
-        if deepest > TOUCHES && *law == VertexLaw::Coupled {
+        if deepest > TOUCHES && !law.yields() {
             let message = format!(
                 "starts {deepest:e} m inside what it touches, and is pushed out in one step: move it away"
             );
@@ -180,7 +180,7 @@ fn read_settings(root: &Table, mixed: bool, scene: &mut SoftScene) -> Result<(),
     };
     if let Some(solver) = table.string("solver")? {
         let found = VertexLaw::ALL.into_iter().find(|law| law.name() == solver);
-        if mixed && found.is_some_and(VertexLaw::is_penalty) {
+        if mixed && found.is_some_and(|law| law.is_penalty() || law == VertexLaw::Sqp) {
             let message = "is not for scenes that have [[soft]] and [[body]]: write \"coupled\" or \"hybrid\"";
             return Err(table.error("solver", message));
         }

@@ -87,7 +87,7 @@ fn read_contact(table: &Table, law: VertexLaw) -> Result<SoftContact, Error> {
     let by_area = table.boolean("by_area")?.unwrap_or(false);
     let unit = |own: &str| format!("{own}{}", if by_area { "/m³" } else { "/m" });
     let mut contact = SoftContact { friction, by_area, ..SoftContact::default() };
-    if law == VertexLaw::Coupled {
+    if !law.yields() {
         for field in ["stiffness", "damping", "by_area"] {
             if table.has(field) {
                 let message = "is of penalties: write solver = \"penalty_linear\", \"penalty_tanh\" or \"hybrid\" in [simulation]";

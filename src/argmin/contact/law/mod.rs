@@ -113,6 +113,11 @@ impl Law {
         Law::Equality
     }
 
+    /// That of a contact without friction.
+    pub(crate) fn of_normal() -> Law {
+        Law::NonNegative
+    }
+
     /// That of the friction of a couple.
     pub(super) fn of_couple() -> Law {
         Law::Couple
