@@ -8,8 +8,8 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use stiction::ad::Real;
 use stiction::fem::{Elements, SolidMaterial, Tetrahedron, force, stiffness};
-use stiction::linalg::{BlockMatrix, SparseFactor, Symbolic};
 use stiction::implicit::{Bdf, SolidParameters, VertexLaw};
+use stiction::linalg::{BlockMatrix, SparseFactor, Symbolic};
 use stiction::model::TetrahedralMesh;
 use stiction::soft::{
     SoftBody, SoftContact, SoftGround, SoftParameter, SoftRollout, SoftScene, SoftStart,

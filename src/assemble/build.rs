@@ -408,6 +408,17 @@ impl Description {
             kind: equality.kind,
             bodies,
             orientation: unit(equality.orientation, owner, "orientation")?,
+            axis: match equality.kind {
+                EqualityKind::Hinge => {
+                    let length = Vector3::from(equality.axis).norm();
+                    let met = length > 0.0 && length.is_finite();
+                    let demand = "must have a direction";
+                    Fault::unless(met, (owner, "axis"), demand, length, "")?;
+                    equality.axis.map(|x| x / length)
+                }
+                _ => [0.0; 3],
+            },
+            yields: equality.stiffness.is_some(),
         })
     }
 }

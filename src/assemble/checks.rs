@@ -114,6 +114,16 @@ impl Description {
             check(owner, "distance", &[equality.distance])?;
             check(owner, "offset", &[equality.offset])?;
             check(owner, "ratio", &[equality.ratio])?;
+            check(owner, "axis", &equality.axis)?;
+            if let Some(found) = equality.stiffness {
+                check(owner, "stiffness", &[found])?;
+                let unit = "N/m";
+                Fault::unless(found > 0.0, (owner, "stiffness"), "must be positive", found, unit)?;
+            }
+            check(owner, "damping", &[equality.damping])?;
+            let met = equality.damping >= 0.0;
+            let found = equality.damping;
+            Fault::unless(met, (owner, "damping"), "must not be negative", found, "N s/m")?;
         }
         Ok(())
     }

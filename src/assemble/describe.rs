@@ -133,6 +133,9 @@ impl Description {
                     .map(|body| joint(body).filter(|_| joints).unwrap_or_default()),
                 offset: if joints { offset } else { 0.0 },
                 ratio: parameters.ratio(model, index),
+                axis: equality.axis,
+                stiffness: equality.yields.then(|| parameters.hold(model, index)[0]),
+                damping: if equality.yields { parameters.hold(model, index)[1] } else { 0.0 },
             });
         }
         for (index, push) in model.pushes.iter().enumerate() {

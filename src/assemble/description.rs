@@ -412,8 +412,10 @@ pub struct EqualityDescription {
     pub bodies: [Option<String>; 2],
     /// A point of each body, in its frame, m.
     pub anchors: [[f64; 3]; 2],
-    /// Of a weld: quaternion w, x, y, z of the second body in the first.
+    /// Of a weld, and of a hinge at some angle: quaternion w, x, y, z of the second body in the first.
     pub orientation: [f64; 4],
+    /// Of a hinge: its axis, in the first body.
+    pub axis: [f64; 3],
     /// Distance of the points, m.
     pub distance: f64,
     /// q1 = offset + ratio q2: the joints, by their names or those of their bodies.
@@ -422,6 +424,10 @@ pub struct EqualityDescription {
     pub offset: f64,
     /// See `joints`.
     pub ratio: f64,
+    /// How stiff it is, N/m and N m/rad; without, it is met exactly.
+    pub stiffness: Option<f64>,
+    /// Its damping, N s/m and N m s/rad, if it has a stiffness.
+    pub damping: f64,
 }
 
 /// A known force that acts for a while: see [`Push`](crate::model::Push).

@@ -1,6 +1,6 @@
 //! Equalities between bodies that nothing can move: they hold from the start, or never.
 
-use nalgebra::Rotation3;
+use nalgebra::{Rotation3, Vector3};
 
 use super::Description;
 use super::fault::Owner;
@@ -17,7 +17,11 @@ impl Description {
     pub(super) fn check_immovable(&self, scene: &mut Scene) {
         let Scene { model, parameters, state, .. } = &*scene;
         let moves = |body: &Option<usize>| model.gives_way(*body);
-        let stuck = |index: &usize| !model.equalities[*index].bodies.iter().any(moves);
+        // What yields is not to be met.
+        let stuck = |index: &usize| {
+            let equality = &model.equalities[*index];
+            !equality.yields && !equality.bodies.iter().any(moves)
+        };
         let stuck: Vec<usize> = (0..model.equalities.len()).filter(stuck).collect();
         if stuck.is_empty() {
             return;
@@ -36,12 +40,18 @@ impl Description {
             });
             let apart = (second.0 - first.0).norm();
             let wanted = Rotation3::from_matrix_unchecked(rotation_matrix(equality.orientation));
-            let turned = (first.1 * wanted).angle_to(&second.1);
+            let turned = match equality.kind {
+                EqualityKind::Hinge => {
+                    let axis = Vector3::from(equality.axis);
+                    (first.1 * axis).angle(&(second.1 * (wanted.inverse() * axis)))
+                }
+                _ => (first.1 * wanted).angle_to(&second.1),
+            };
             let (open, unit) = match equality.kind {
                 EqualityKind::Joint => return None,
                 EqualityKind::Distance => ((apart - parameters.offset(model, index)).abs(), "m"),
-                EqualityKind::Weld if turned > apart => (turned, "rad"),
-                EqualityKind::Connect | EqualityKind::Weld => (apart, "m"),
+                EqualityKind::Weld | EqualityKind::Hinge if turned > apart => (turned, "rad"),
+                _ => (apart, "m"),
             };
             (open > ROUNDED).then_some((index, open, unit))
         });

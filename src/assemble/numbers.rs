@@ -61,6 +61,7 @@ impl Description {
                 _ => equality.distance,
             });
             values.push(equality.ratio);
+            values.extend([equality.stiffness.unwrap_or(0.0), equality.damping]);
         }
         for half_space in &self.half_spaces {
             values.extend([half_space.offset, 0.0, 0.0]);

@@ -480,8 +480,8 @@ impl<T: Real> ContactProblem<T> {
             if let Some(joint) = posed.joint(k) {
                 self.inputs.push(joint.target);
                 self.mu.push(joint.limit);
-                // Joints stop where their limits are.
-                self.compliance.push(T::zero());
+                // Joints stop where their limits are; equalities may yield.
+                self.compliance.push(joint.compliance);
                 self.decisions.push((joint.decided_by, Regime::default()));
                 self.kinks.push(joint.kink);
                 self.scale = self.scale.max(speed(block, &self.inputs, free.clone(), joint.target));

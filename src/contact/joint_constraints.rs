@@ -6,6 +6,7 @@
 //! | upper limit, gap phi = upper - q | -1 | the same | the same |
 //! | dry friction f | 1, each velocity of the joint | abs(lambda) <= f dt | 0 |
 //! | closed loop, violation phi | how phi grows | equality | 0 |
+//! | the same that yields, k phi + d phi' at the end | the same | equality, compliance 1/(k dt (dt + d/k)) | -phi / (dt + d/k) |
 //! | limits of the length of a tendon | how it grows, +1 or -1 times | as of joints | as of joints |
 //! | length of a tendon that is held | how it grows | equality | as of a limit that is touched |
 //! | dry friction f of a tendon | how it grows | as of joints | 0 |
@@ -14,16 +15,17 @@
 //! the step and no further. Loops are closed again after each step, by displacements that leave no
 //! velocity ([`simulation`](crate::simulation)).
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
-use super::constraint::{Target, closing};
+use super::body_orientation::orientation;
+use super::constraint::{Target, closing, contact_frame};
 use super::tendon_rows::tendon_row;
 use crate::ad::Real;
 use crate::argmin::Law;
 use crate::dynamics::FreeMotion;
 use crate::linalg::norm;
-use crate::model::{Body, EqualityKind, JointKind, Model, System, Tendon};
-use crate::spatial::{Quaternion, conjugate, log, product};
+use crate::model::{Body, EqualityKind, Model, System, Tendon};
+use crate::spatial::{conjugate, log, product, rotation_matrix};
 use crate::state::State;
 
 /// One condition on the velocities of one or two trees.
@@ -40,6 +42,8 @@ pub(crate) struct JointConstraint<T> {
     pub target: T,
     /// Largest impulse of dry friction, N s or N m s.
     pub limit: T,
+    /// How much velocity along the row an impulse takes besides, 1/kg or 1/(kg m²).
+    pub compliance: T,
     /// What decided that.
     pub decided_by: Target,
     /// The least change of a velocity that decides otherwise.
@@ -249,6 +253,7 @@ impl<T: Real> JointConstraints<T> {
             columns: 0,
             target: T::zero(),
             limit: T::zero(),
+            compliance: T::zero(),
             decided_by: Target::Gap,
             kink: f64::INFINITY,
             gap: 0.0,
@@ -328,6 +333,7 @@ impl<T: Real> JointConstraints<T> {
                 columns: 0,
                 target: -gap * closing.share / dt + T::constant(closing.speed),
                 limit: T::zero(),
+                compliance: T::zero(),
                 decided_by: closing.decided_by,
                 kink: closing.kink,
                 gap: gap.value(),
@@ -360,6 +366,7 @@ impl<T: Real> JointConstraints<T> {
                 columns: 0,
                 target: T::zero(),
                 limit: friction * motion.duration(tree),
+                compliance: T::zero(),
                 decided_by: Target::Gap,
                 kink: f64::INFINITY,
                 gap: 0.0,
@@ -395,6 +402,7 @@ impl<T: Real> JointConstraints<T> {
             columns: 0,
             target: T::zero(),
             limit: friction * dt,
+            compliance: T::zero(),
             decided_by: Target::Gap,
             kink: f64::INFINITY,
             gap: 0.0,
@@ -453,6 +461,14 @@ impl<T: Real> JointConstraints<T> {
         let Some(dt) = least_duration(motion, trees) else { return };
         let size = |tree: Option<usize>| tree.map_or(0, |tree| model.trees[tree].v.len());
         let second = if trees[1].is_some() { size(trees[0]) } else { 0 };
+        if equality.yields && factor != 0.0 {
+            return;
+        }
+        let yielding = equality.yields.then(|| {
+            let [stiffness, damping] = parameters.hold(model, index);
+            let time = dt + damping / stiffness;
+            (time, T::one() / (stiffness * dt * time))
+        });
         let mut add = |row: usize, violation: T, fill: &dyn Fn(&mut [T])| {
             let constraint = JointConstraint {
                 id: 3 * model.nv() + MOST_ROWS * index + row,
@@ -460,9 +476,13 @@ impl<T: Real> JointConstraints<T> {
                 trees,
                 first: 0,
                 columns: 0,
-                target: -violation * factor / dt,
+                target: match yielding {
+                    Some((time, _)) => -violation / time,
+                    None => -violation * factor / dt,
+                },
                 limit: T::zero(),
-                decided_by: Target::Gap,
+                compliance: yielding.map_or(T::zero(), |(_, compliance)| compliance),
+                decided_by: if equality.yields { Target::Yielding } else { Target::Gap },
                 kink: f64::INFINITY,
                 gap: 0.0,
                 near: true,
@@ -509,6 +529,26 @@ impl<T: Real> JointConstraints<T> {
         for k in 0..3 {
             add(k, apart[k], &fill(axis(k)));
         }
+        if equality.kind == EqualityKind::Hinge {
+            // The axis of the first, and what should be that of the second.
+            let rotation = |k: usize| match equality.bodies[k] {
+                Some(body) => motion.bodies[body].rotation,
+                None => Matrix3::identity(),
+            };
+            let axis = Vector3::from(equality.axis.map(T::constant));
+            let turned = rotation_matrix(equality.orientation.map(T::constant)).transpose();
+            let frame = contact_frame(axis).map(|across| rotation(0) * across);
+            let apart = (rotation(0) * axis).cross(&(rotation(1) * (turned * axis)));
+            for (k, across) in frame.into_iter().enumerate() {
+                add(3 + k, across.dot(&apart), &|row| {
+                    for (side, from, sign) in [(0, 0, -1.0), (1, second, 1.0)] {
+                        if let Some(body) = moving[side] {
+                            motion.add_turn(body, across, sign, &mut row[from..]);
+                        }
+                    }
+                });
+            }
+        }
         if equality.kind == EqualityKind::Weld {
             // How the second is turned from where it should be, in the world.
             let turn = |k: usize| match equality.bodies[k] {
@@ -540,27 +580,4 @@ fn axis<T: Real>(k: usize) -> Vector3<T> {
     let mut axis = Vector3::zeros();
     axis[k] = T::one();
     axis
-}
-
-/// Quaternion of a body in the world, by its joints.
-fn orientation<T: Real>(model: &Model, state: &State<T>, body: usize) -> Quaternion<T> {
-    let entry = &model.bodies[body];
-    let q = &state.q[entry.joint.q..];
-    if entry.joint.kind == JointKind::Free {
-        return [q[3], q[4], q[5], q[6]];
-    }
-    let base = match entry.parent {
-        Some(parent) => orientation(model, state, parent),
-        None => [T::one(), T::zero(), T::zero(), T::zero()],
-    };
-    let base = product(base, entry.joint.orientation.map(T::constant));
-    match entry.joint.kind {
-        JointKind::Ball => product(base, [q[0], q[1], q[2], q[3]]),
-        kind if kind.turns() => {
-            let half = q[0] * 0.5;
-            let (sin, axis) = (half.sin(), entry.joint.axis);
-            product(base, [half.cos(), sin * axis.x, sin * axis.y, sin * axis.z])
-        }
-        _ => base,
-    }
 }

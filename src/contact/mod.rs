@@ -1,6 +1,7 @@
 //! From contact points to impulses: which constraint a contact poses, which bodies contacts tie
 //! together, and the problems that are solved for them.
 
+mod body_orientation;
 mod conflict;
 mod constraint;
 mod contact_problem;

@@ -299,6 +299,10 @@ impl ContactDerivatives {
         let motion = solved.motion;
         let Perturbation { columns, moving: width, .. } = *perturbation;
         let entry = &model.equalities[equality];
+        // That is by duals.
+        if entry.yields || entry.kind == EqualityKind::Hinge {
+            return false;
+        }
         if entry.kind == EqualityKind::Joint {
             if solved.at.closes {
                 // Its row is the same everywhere.

@@ -70,7 +70,8 @@ impl HostedJacobian {
         self.conditions.factor_kept(known.contacts);
         self.clear(columns);
         self.place(&step, guests.is_some());
-        let has_structure = !model.has_state_forces() && !model.has_loops();
+        let has_structure =
+            !model.has_state_forces() && !model.has_loops() && model.equalities.is_empty();
         self.by_structure = has_structure && self.structured(&at, known, guests);
         let known_columns = if self.by_structure { columns[0] + columns[1] } else { 0 };
         if !self.by_structure {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GAIN, GAIN_BY, GEAR, HALF_SPACE, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET,
-    PLACE, POSITION, RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GAIN, GAIN_BY, GEAR, HALF_SPACE, HOLD_STIFFNESS, INERTIA, KD, KP, LOWER, MASS, MU,
+    MU_STATIC, OFFSET, PLACE, POSITION, RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{
     ActuatorKind, Body, Collider, EqualityKind, JointKind, Model, SurfaceTerm, SurfaceTerms,
@@ -186,12 +186,15 @@ impl Model {
                 names.add(&format!("{name}/second"), &XYZ, first + ANCHORS + 3);
             }
             match equality.kind {
-                EqualityKind::Connect | EqualityKind::Weld => {}
+                EqualityKind::Connect | EqualityKind::Weld | EqualityKind::Hinge => {}
                 EqualityKind::Distance => names.add(name, &["distance"], first + OFFSET),
                 EqualityKind::Joint => {
                     names.add(name, &["offset"], first + OFFSET);
                     names.add(name, &["ratio"], first + RATIO);
                 }
+            }
+            if equality.yields {
+                names.add(name, &["stiffness", "damping"], first + HOLD_STIFFNESS);
             }
         }
         for (index, half_space) in self.half_spaces.iter().enumerate() {

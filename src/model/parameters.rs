@@ -5,8 +5,8 @@ use nalgebra::{Matrix3, Vector3};
 use super::shape::ROUNDEST;
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GAIN, GAIN_BY, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION,
-    RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GAIN, GAIN_BY, GEAR, HOLD_DAMPING, HOLD_STIFFNESS, INERTIA, KD, KP, LOWER, MASS, MU,
+    MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{CameraNumbers, Model, PairSlots, Plane, SurfaceTerm};
 use crate::ad::Real;
@@ -239,6 +239,12 @@ impl<T: Real> Parameters<T> {
     /// How far a joint moves for each unit of another.
     pub fn ratio(&self, model: &Model, equality: usize) -> T {
         self.values[model.slots.equality(equality) + RATIO]
+    }
+
+    /// The stiffness, N/m and N m/rad, and the damping, N s/m and N m s/rad, of an equality that yields.
+    pub fn hold(&self, model: &Model, equality: usize) -> [T; 2] {
+        let first = model.slots.equality(equality);
+        [self.values[first + HOLD_STIFFNESS], self.values[first + HOLD_DAMPING]]
     }
 
     /// The stiffness of a tendon, N/m or N m/rad.

@@ -48,7 +48,9 @@ pub(super) const ACTUATOR: usize = 11;
 pub(super) const ANCHORS: usize = 0;
 pub(super) const OFFSET: usize = 6;
 pub(super) const RATIO: usize = 7;
-pub(super) const EQUALITY: usize = 8;
+pub(super) const HOLD_STIFFNESS: usize = 8;
+pub(super) const HOLD_DAMPING: usize = 9;
+pub(super) const EQUALITY: usize = 10;
 
 // Of a half-space.
 pub(super) const DISTANCE: usize = 0;

@@ -310,9 +310,10 @@ impl Model {
         lines || !(self.pushes.is_empty() && self.drags.is_empty())
     }
 
-    /// Whether steps close something after them: equalities, and tendons that are held.
+    /// Whether steps close something after them: equalities that do not yield, and tendons that are held.
     pub(crate) fn has_loops(&self) -> bool {
-        !self.equalities.is_empty() || self.tendons.iter().any(|tendon| tendon.held)
+        let holds = self.equalities.iter().any(|equality| !equality.yields);
+        holds || self.tendons.iter().any(|tendon| tendon.held)
     }
 
     /// The velocities that move a body: those of its joint and of the joints it hangs on.

@@ -4,6 +4,7 @@ mod backward;
 mod bouncing;
 mod closed_forms;
 mod gradients;
+mod holds;
 mod joints;
 mod loops;
 #[cfg(feature = "cli")]

@@ -119,10 +119,13 @@ fn empty(element: &Element, kind: EqualityKind) -> EqualityDescription {
         bodies: [None, None],
         anchors: [[0.0; 3]; 2],
         orientation: [1.0, 0.0, 0.0, 0.0],
+        axis: [0.0; 3],
         distance: 0.0,
         joints: [String::new(), String::new()],
         offset: 0.0,
         ratio: 0.0,
+        stiffness: None,
+        damping: 0.0,
     }
 }
 

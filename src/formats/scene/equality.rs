@@ -10,21 +10,28 @@ pub(super) fn read(table: &Table, name: String) -> Result<EqualityDescription, E
     let kind = match table.required("type", table.string("type")?)? {
         "connect" => EqualityKind::Connect,
         "weld" => EqualityKind::Weld,
+        "hinge" => EqualityKind::Hinge,
         "distance" => EqualityKind::Distance,
         "joint" => EqualityKind::Joint,
         other => {
             let message = format!(
-                "must be \"connect\", \"weld\", \"distance\" or \"joint\", found {other:?}"
+                "must be \"connect\", \"weld\", \"hinge\", \"distance\" or \"joint\", found {other:?}"
             );
             return Err(table.error("type", message));
         }
     };
-    table.only(match kind {
-        EqualityKind::Connect => &["name", "type", "bodies", "anchors"],
-        EqualityKind::Weld => &["name", "type", "bodies", "anchors", "orientation"],
-        EqualityKind::Distance => &["name", "type", "bodies", "anchors", "distance"],
-        EqualityKind::Joint => &["name", "type", "joints", "offset", "ratio"],
-    })?;
+    let own: &[&str] = match kind {
+        EqualityKind::Connect => &["bodies", "anchors"],
+        EqualityKind::Weld => &["bodies", "anchors", "orientation"],
+        EqualityKind::Hinge => &["bodies", "anchors", "axis", "orientation"],
+        EqualityKind::Distance => &["bodies", "anchors", "distance"],
+        EqualityKind::Joint => &["joints", "offset", "ratio"],
+    };
+    table.only(&[&["name", "type", "stiffness", "damping"], own].concat())?;
+    let stiffness = table.number("stiffness")?;
+    if stiffness.is_none() && table.has("damping") {
+        return Err(table.error("damping", "has no meaning without stiffness, beside which it is"));
+    }
     let two = |field: &str| {
         let names = table.required(field, table.strings(field)?)?;
         let found = names.len();
@@ -46,6 +53,10 @@ pub(super) fn read(table: &Table, name: String) -> Result<EqualityDescription, E
         bodies,
         anchors,
         orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
+        axis: match kind {
+            EqualityKind::Hinge => table.required("axis", table.numbers("axis")?)?,
+            _ => [0.0; 3],
+        },
         distance: match kind {
             EqualityKind::Distance => table.required("distance", table.number("distance")?)?,
             _ => 0.0,
@@ -53,5 +64,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<EqualityDescription, E
         joints,
         offset: table.number("offset")?.unwrap_or(0.0),
         ratio: table.number("ratio")?.unwrap_or(1.0),
+        stiffness,
+        damping: table.number("damping")?.unwrap_or(0.0),
     })
 }

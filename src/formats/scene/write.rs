@@ -383,6 +383,10 @@ fn write_equality(text: &mut String, equality: &EqualityDescription, name: &str,
     text.push_str("\n[[equality]]\n");
     field(text, "name", &string(name));
     field(text, "type", &string(equality.kind.name()));
+    if let Some(stiffness) = equality.stiffness {
+        field(text, "stiffness", &number(stiffness));
+        field(text, "damping", &number(equality.damping));
+    }
     if equality.kind == EqualityKind::Joint {
         let joints = equality.joints.each_ref().map(|joint| string(&names.body(joint)));
         field(text, "joints", &format!("[{}]", joints.join(", ")));
@@ -399,6 +403,10 @@ fn write_equality(text: &mut String, equality: &EqualityDescription, name: &str,
     field(text, "anchors", &format!("[{}]", anchors.join(", ")));
     match equality.kind {
         EqualityKind::Weld => field(text, "orientation", &list(&equality.orientation)),
+        EqualityKind::Hinge => {
+            field(text, "axis", &list(&equality.axis));
+            field(text, "orientation", &list(&equality.orientation));
+        }
         EqualityKind::Distance => field(text, "distance", &number(equality.distance)),
         EqualityKind::Connect | EqualityKind::Joint => {}
     }

@@ -216,10 +216,13 @@ impl<'a> Joint<'a> {
             bodies: [None, None],
             anchors: [[0.0; 3]; 2],
             orientation: [1.0, 0.0, 0.0, 0.0],
+            axis: [0.0; 3],
             distance: 0.0,
             joints: [self.name.to_string(), other.to_string()],
             offset: mimic.number("offset")?.unwrap_or(0.0),
             ratio: mimic.number("multiplier")?.unwrap_or(1.0),
+            stiffness: None,
+            damping: 0.0,
         }))
     }
 }

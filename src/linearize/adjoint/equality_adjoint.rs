@@ -24,6 +24,10 @@ pub(super) fn add_equality(
 ) -> bool {
     let System { model, .. } = *of.system;
     let kind = model.equalities[equality].kind;
+    // That is by the tape.
+    if model.equalities[equality].yields || kind == EqualityKind::Hinge {
+        return false;
+    }
     let (node, inputs, outputs, _) = of.problem.solved();
     let first = node.rows.blocks()[block].first;
     let row = |numbers: &[f64], first: usize| -> [f64; ROWS] {
