@@ -225,7 +225,10 @@ impl<T: Real> ContactProblem<T> {
             }
         }
         self.solution.impulses.extend(others);
-        self.call();
+        match relaxation(posed.system.settings) {
+            Some(relaxation) => _ = self.solve_relaxed(relaxation),
+            None => self.call(),
+        }
         let ContactSolution { report, residuals, .. } = self.solution;
         self.report = IslandReport { report, residuals, conflict: None };
         self.report.report.margin = report.margin.min(self.margin());
@@ -328,6 +331,10 @@ impl<T: Real> ContactProblem<T> {
         let shared = self.outputs.len();
         self.outputs.copy_from_slice(&outputs[..shared]);
         self.solution.modes.clone_from(&solution.modes);
+        self.solution.impulses.clear();
+        let impulses = &self.outputs[self.node.rows.velocities()..];
+        self.solution.impulses.extend(impulses.iter().map(|x| x.value()));
+        (self.solution.report, self.solution.residuals) = (solution.report, Default::default());
         IslandReport { report: solution.report, ..IslandReport::default() }
     }
 

@@ -42,6 +42,8 @@ pub(crate) struct GuestContact {
     pub friction: f64,
     /// How much more velocity along the normal an impulse takes (1/kg).
     pub compliance: f64,
+    /// How much friction by penalty has for each unit of slip (kg); of no penalty nothing.
+    pub creep: f64,
     /// The impulse on the guest along the frame (N s): where the search starts, and then what it was.
     pub impulse: [f64; 3],
     /// What it did.
@@ -174,6 +176,10 @@ impl ContactProblem<f64> {
         inputs.extend(contacts.iter().map(|contact| contact.friction));
         inputs.extend_from_slice(data.compliance);
         inputs.extend(contacts.iter().map(|contact| contact.compliance));
+        if posed.system.settings.solver.is_penalty() {
+            inputs.extend_from_slice(&own_inputs[own.input_len()..]);
+            inputs.extend(contacts.iter().map(|contact| contact.creep));
+        }
         if !own.rest.is_empty() {
             node.rest.extend_from_slice(&own.rest);
             // Guests see to theirs.

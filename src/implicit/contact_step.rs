@@ -66,6 +66,11 @@ impl ContactStep {
         !self.kept.is_empty()
     }
 
+    /// Whether its contacts are forces of the momentum: penalties, but where they are in a contact problem of others too.
+    pub(super) fn is_forced(&self) -> bool {
+        self.law.is_penalty() && !self.is_guest()
+    }
+
     /// Begins a search by exact contact or compliance. False, with the step reported as invalid, if it is none of a body that is sound.
     #[must_use]
     pub(super) fn begin(&mut self, momentum: &Momentum<f64>, contacts: &[VertexContact]) -> bool {

@@ -94,7 +94,7 @@ impl<'a> StepDerivative<'a> {
     ) -> Option<Self> {
         let nodes = momentum.elements.node_count();
         let penalty = Penalty { law: step.law, contacts };
-        let momentum = Momentum { penalty: step.law.is_penalty().then_some(penalty), ..momentum };
+        let momentum = Momentum { penalty: step.is_forced().then_some(penalty), ..momentum };
         let sized = step.position.len() == nodes && step.impulses.len() == contacts.len();
         if !sized || !step.law.has_derivatives() {
             return None;
@@ -102,7 +102,7 @@ impl<'a> StepDerivative<'a> {
         let mut derivative = StepDerivative { momentum, bdf, contacts, step, memory };
         derivative.memory.rest = None;
         // Penalties are forces, and no vertex is kept for them.
-        let active = if step.law.is_penalty() { &[][..] } else { &step.active[..] };
+        let active = if step.is_forced() { &[][..] } else { &step.active[..] };
         let mut needed: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
         needed.sort_unstable();
         needed.dedup();

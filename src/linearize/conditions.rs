@@ -61,13 +61,18 @@ impl Conditions {
         true
     }
 
-    /// The same of a step of the coupled node that was kept.
-    pub fn factor_kept(&mut self, contacts: &Contacts<f64>) {
-        self.smooth = false;
+    /// The same of a step that was kept, of coupled or of smoothed nodes.
+    pub fn factor_kept(&mut self, smooth: bool, contacts: &Contacts<f64>) {
+        self.smooth = smooth;
         self.reserve(contacts);
         let all = contacts.solved().enumerate();
         for (k, (_, problem)) in all.filter(|(_, (island, _))| !island.has_guests) {
             let (node, inputs, outputs, solution) = problem.solved();
+            if self.smooth {
+                let (node, solution, outputs) = problem.smoothed();
+                Node::factor(node, solution, inputs, outputs, &mut self.smoothed[k]);
+                continue;
+            }
             node.factor(solution, inputs, outputs, &mut self.coupled[k]);
         }
     }

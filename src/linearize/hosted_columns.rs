@@ -80,8 +80,9 @@ impl HostedColumns {
         self.values.clear();
         self.values.extend(moved.iter().map(|x| x.value()));
         self.tangents.clear();
+        let (inputs, creep) = moved.split_at(own.input_len().min(moved.len()));
         for lane in 0..LANES {
-            self.tangents.extend(moved.iter().map(|x| x.tangent[lane]));
+            self.tangents.extend(inputs.iter().map(|x| x.tangent[lane]));
         }
         self.outputs.clear();
         self.outputs.extend_from_slice(&velocities[..n]);
@@ -98,6 +99,17 @@ impl HostedColumns {
             for (to, from) in to.chunks_exact_mut(columns).zip(from.chunks_exact(LANES)).take(count)
             {
                 to[first..][..pass.len()].copy_from_slice(&from[..pass.len()]);
+            }
+        }
+        // Friction by penalty is one of kt dt u: what changes kt dt is what changes u.
+        let data = own.data(&self.values);
+        for (i, (block, kt)) in own.rows.blocks().iter().zip(creep).enumerate() {
+            for r in (1..block.rows).filter(|_| kt.value > 0.0) {
+                let slip = block.times(data.row(i, r), &velocities[..n]);
+                let rows = &mut self.perturbation.rows[(block.first + r) * columns + first..];
+                for (lane, to) in rows.iter_mut().take(pass.len()).enumerate() {
+                    *to += kt.tangent[lane] / kt.value * slip;
+                }
             }
         }
         self.touched.body = None;

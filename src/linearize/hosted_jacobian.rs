@@ -67,11 +67,13 @@ impl HostedJacobian {
         let memory = std::mem::take(&mut self.memory);
         let (inputs, closes) = (step.inputs, false);
         let at = Point { system, state, inputs, selection, memory: &memory, next, closes };
-        self.conditions.factor_kept(known.contacts);
+        self.conditions.factor_kept(system.settings.is_relaxed(), known.contacts);
         self.clear(columns);
         self.place(&step, guests.is_some());
-        let has_structure =
-            !model.has_state_forces() && !model.has_loops() && model.equalities.is_empty();
+        let has_structure = !model.has_state_forces()
+            && !model.has_loops()
+            && model.equalities.is_empty()
+            && !system.settings.is_relaxed();
         self.by_structure = has_structure && self.structured(&at, known, guests);
         let known_columns = if self.by_structure { columns[0] + columns[1] } else { 0 };
         if !self.by_structure {

@@ -201,7 +201,7 @@ impl Structured {
                 *map = DMatrix::zeros(2 * nv, 2 * nv);
             }
             map.fill(0.0);
-            conditions.factor_kept(contacts);
+            conditions.factor_kept(false, contacts);
             let done = self.linearize(&at, (motion, contacts, conditions), (map, inputs));
             // Velocities stay as they are.
             let map = map.view((0, 0), (nv, nv));

@@ -10,11 +10,11 @@ use nalgebra::Vector3;
 use super::mixed_geometry::{GuestGeometry, Touched};
 use super::solved_soft_step::SolvedSoftStep;
 use crate::ad::Node;
-use crate::argmin::{ContactFactor, CoupledContact, Perturbation};
+use crate::argmin::{ContactFactor, CoupledContact, Perturbation, SmoothedContact};
 use crate::contact::ContactProblem;
 use crate::implicit::{DerivativeMemory, StepChange, StepDerivative};
 use crate::linalg::Lu;
-use crate::linearize::{GuestSlopes, HostedJacobian, HostedStep, Selection};
+use crate::linearize::{GuestSlopes, HostedJacobian, HostedStep, Selection, SmoothedResponse};
 use crate::model::ParameterRef;
 
 /// Changes of what soft and rigid bodies start a step from, and of what acts in it; or the adjoints of these.
@@ -64,11 +64,53 @@ type Nodes = Vec<[f64; 3]>;
 pub(super) struct MixedMemory {
     bodies: Vec<DerivativeMemory>,
     jacobian: HostedJacobian,
-    factor: ContactFactor<f64>,
+    response: Response,
     inputs: Vec<f64>,
     outputs: Vec<f64>,
     rest: Option<Lu<f64>>,
     perturbation: Perturbation<f64>,
+}
+
+/// The response of the contact problem: of the exact law, or of penalties.
+#[derive(Default)]
+struct Response {
+    exact: ContactFactor<f64>,
+    relaxed: SmoothedResponse,
+}
+
+/// The problem that is shared: the node as it was posed, and what was solved in its place by penalties.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    node: &'a CoupledContact,
+    relaxed: Option<&'a SmoothedContact>,
+}
+
+impl Response {
+    fn respond(&mut self, of: Shared, perturbation: &mut Perturbation<f64>) {
+        match of.relaxed {
+            Some(node) => self.relaxed.respond(node, perturbation),
+            None => self.exact.response.respond(of.node, perturbation),
+        }
+    }
+
+    fn respond_transpose(&mut self, of: Shared, adjoint: &mut Perturbation<f64>) {
+        let none = vec![0.0; of.node.rows.rows()];
+        match of.relaxed {
+            Some(node) => self.relaxed.respond_transpose(node, adjoint),
+            None => self.exact.response.respond_transpose(of.node, &none, adjoint),
+        }
+    }
+
+    /// The slip of a contact by penalty over its stiffness: friction is one of their product.
+    fn slip_by_stiffness(&self, of: Shared, block: usize, stiffness: f64) -> [f64; 2] {
+        let block = &of.node.rows.blocks()[block];
+        match of.relaxed {
+            Some(_) if block.rows == 3 => {
+                [1, 2].map(|r| self.relaxed.speed(block.first + r) / stiffness)
+            }
+            _ => [0.0; 2],
+        }
+    }
 }
 
 /// A step, factorised.
@@ -127,8 +169,13 @@ impl<'a> MixedDerivative<'a> {
             return false;
         }
         let MixedMemory {
-            jacobian, factor, inputs: own, outputs: found, rest, perturbation, ..
+            jacobian, response, inputs: own, outputs: found, rest, perturbation, ..
         } = &mut self.memory;
+        let shared = shared(problem, &self.rigid);
+        let outputs = match shared.relaxed {
+            Some(_) => problem.smoothed().2,
+            None => outputs,
+        };
         own.clear();
         own.extend_from_slice(inputs);
         found.clear();
@@ -149,6 +196,7 @@ impl<'a> MixedDerivative<'a> {
         let (velocity, impulses) = found.split_at(node.rows.velocities());
         let mut moved = vec![0.0; velocity.len()];
         let data = node.data(own);
+        let impulses = &impulses[..node.rows.rows()];
         node.rows.transpose_times(data.jacobian, impulses, &mut moved);
         data.solve_mass(&mut moved);
         for k in 0..self.guests.len() {
@@ -156,8 +204,15 @@ impl<'a> MixedDerivative<'a> {
                 own[free + i] = velocity[i] - moved[i];
             }
         }
-        node.factor(solution, own, found, factor);
-        if !factor.is_determined() || factor.response.sharing_matters() {
+        let is_determined = match shared.relaxed {
+            Some(node) => response.relaxed.factor(node, problem.smoothed().1, own, found),
+            None => {
+                let factor = &mut response.exact;
+                node.factor(solution, own, found, factor);
+                factor.is_determined() && !factor.response.sharing_matters()
+            }
+        };
+        if !is_determined {
             return false;
         }
         *rest = None;
@@ -165,7 +220,7 @@ impl<'a> MixedDerivative<'a> {
             self.guests.iter().map(|&body| self.bodies[body].rest()).collect();
         if rests.iter().any(Option::is_some) || !node.rest.is_empty() {
             let own = (own.as_slice(), first, &rests[..]);
-            let Some(lu) = factor_rest(node, own, factor, perturbation) else {
+            let Some(lu) = factor_rest(shared, own, response, perturbation) else {
                 return false;
             };
             *rest = Some(lu);
@@ -183,7 +238,7 @@ impl<'a> MixedDerivative<'a> {
             }
         }
         let slopes: Vec<GuestSlopes> = self.contacts.iter().filter_map(|own| own.slopes).collect();
-        jacobian.update(self.rigid, asked, Some((&slopes, &factor.response)))
+        jacobian.update(self.rigid, asked, Some((&slopes, &response.exact.response)))
     }
 
     /// What a change makes of all bodies at the end of the step: velocities and places of each soft one, the tangent vector of the
@@ -200,10 +255,11 @@ impl<'a> MixedDerivative<'a> {
                 ends.push(derivative.tangent(change));
             }
         }
-        let MixedMemory { jacobian, factor, inputs, rest, perturbation, .. } = &mut self.memory;
+        let MixedMemory { jacobian, response, inputs, rest, perturbation, .. } = &mut self.memory;
         let numbers = [&change.rigid[..], &change.inputs, &change.parameters].concat();
         let mut rigid = jacobian.end(&numbers);
         let Some((problem, trees)) = &self.problem else { return (ends, rigid) };
+        let shared = shared(problem, &self.rigid);
         let (node, ..) = problem.solved();
         let data = node.data(inputs);
         let first = trees.len();
@@ -226,6 +282,10 @@ impl<'a> MixedDerivative<'a> {
             perturbation.offsets[own.of.block] += product(&own.gap, moved) / own.rate
                 + own.compliance_slope * change.stiffness[contact];
             perturbation.limits[own.of.block] += change.friction[contact];
+            let slip = response.slip_by_stiffness(shared, own.of.block, own.stiffness);
+            for (r, slip) in slip.into_iter().enumerate().take(block.rows.saturating_sub(1)) {
+                perturbation.rows[block.first + 1 + r] += slip * change.stiffness[contact];
+            }
             if let Some(slopes) = &own.slopes {
                 let [force, moment] =
                     [&own.forces, &own.moments].map(|rows| rows.map(|row| product(&row, moved)));
@@ -240,7 +300,7 @@ impl<'a> MixedDerivative<'a> {
         }
         data.solve_factor(&mut perturbation.x);
         jacobian.perturb_momenta(&numbers, &mut perturbation.x);
-        factor.response.respond(node, perturbation);
+        response.respond(shared, perturbation);
         if let Some(rest) = rest {
             rest.solve_rows(1, &mut perturbation.x);
         }
@@ -267,7 +327,7 @@ impl<'a> MixedDerivative<'a> {
                 change.soft.push(derivative.adjoint(v, x));
             }
         }
-        let MixedMemory { jacobian, factor, inputs, rest, perturbation, .. } = &mut self.memory;
+        let MixedMemory { jacobian, response, inputs, rest, perturbation, .. } = &mut self.memory;
         let Asked { inputs: asked, .. } = self.asked;
         let split = |numbers: &[f64]| {
             let (state, rest) = numbers.split_at(rigid.len());
@@ -279,6 +339,7 @@ impl<'a> MixedDerivative<'a> {
             [change.rigid, change.inputs, change.parameters] = split(&numbers);
             return change;
         };
+        let shared = shared(problem, &self.rigid);
         let (node, ..) = problem.solved();
         let data = node.data(inputs);
         let first = trees.len();
@@ -293,8 +354,7 @@ impl<'a> MixedDerivative<'a> {
         if let Some(rest) = rest {
             rest.solve_transpose_rows(1, &mut perturbation.x);
         }
-        let none = vec![0.0; node.rows.rows()];
-        factor.response.respond_transpose(node, &none, perturbation);
+        response.respond_transpose(shared, perturbation);
         jacobian.perturb_momenta_transpose(&perturbation.x, &mut numbers);
         data.solve_factor_transpose(&mut perturbation.x);
         jacobian.perturb_transpose(perturbation, &mut numbers);
@@ -325,7 +385,10 @@ impl<'a> MixedDerivative<'a> {
             let (contact, adjoint) = (own.of.contact, &mut begun.adjoint);
             (0..3).for_each(|k| adjoint.x[own.node][k] += moved[k]);
             adjoint.friction[contact] = limits[own.of.block];
-            adjoint.stiffness[contact] = own.compliance_slope * offset;
+            let slip = response.slip_by_stiffness(shared, own.of.block, own.stiffness);
+            let turned = slip.iter().enumerate().take(block.rows.saturating_sub(1));
+            let turned = turned.map(|(r, slip)| rows[block.first + 1 + r] * slip).sum::<f64>();
+            adjoint.stiffness[contact] = own.compliance_slope * offset + turned;
             // What the impulse turns is left to the body.
             begun.normals.push((contact, [0.0; 3]));
         }
@@ -341,11 +404,12 @@ impl<'a> MixedDerivative<'a> {
 
 /// 1 + H K, K of rigid bodies and the `rests` of guests, L^-1 S_k L^-T of what their condensed matrices are more than L L'; nothing if it is singular.
 fn factor_rest(
-    node: &CoupledContact,
+    shared: Shared,
     (inputs, first, rests): (&[f64], usize, &[Option<Vec<f64>>]),
-    factor: &mut ContactFactor<f64>,
+    response: &mut Response,
     perturbation: &mut Perturbation<f64>,
 ) -> Option<Lu<f64>> {
+    let node = shared.node;
     let all = node.rows.velocities();
     perturbation.fit(node, all, 0);
     node.write_couplings(inputs, &mut perturbation.x);
@@ -356,10 +420,15 @@ fn factor_rest(
             perturbation.x[i * all + range.start..][..row.len()].copy_from_slice(row);
         }
     }
-    factor.response.respond(node, perturbation);
+    response.respond(shared, perturbation);
     (0..all).for_each(|k| perturbation.x[k * (all + 1)] += 1.0);
     let mut lu = Lu::default();
     lu.factor(&perturbation.x, all).then_some(lu)
+}
+
+fn shared<'a>(problem: &'a ContactProblem<f64>, rigid: &HostedStep) -> Shared<'a> {
+    let relaxed = rigid.system.settings.is_relaxed().then(|| problem.smoothed().0);
+    Shared { node: problem.solved().0, relaxed }
 }
 
 fn product(x: &[f64; 3], y: &[f64; 3]) -> f64 {

@@ -31,6 +31,8 @@ pub(super) struct GuestGeometry {
     pub moments: [[f64; 3]; 3],
     /// Of its compliance by its stiffness, as a velocity.
     pub compliance_slope: f64,
+    /// N/m, if it has one.
+    pub stiffness: f64,
     /// With the body that is touched, if that moves.
     pub slopes: Option<GuestSlopes>,
 }
@@ -53,6 +55,7 @@ impl GuestGeometry {
             node,
             rate,
             compliance_slope: solved.step.compliance_slope(of.contact, contact, rate),
+            stiffness: contact.stiffness,
             ..GuestGeometry::default()
         };
         let carrier = contact.carrier.map(|carrier| {

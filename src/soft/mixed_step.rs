@@ -116,6 +116,7 @@ impl MixedStep {
             tree.mass_factor.extend_from_slice(hosted.mass_factor());
             tree.free.clear();
             tree.free.extend_from_slice(hosted.free());
+            let rate = momentum.rate();
             let unique = hosted.is_unique(contacts, step.active());
             for (demand, &k) in hosted.demands().iter().zip(step.active()) {
                 let carrier = contacts[k].carrier;
@@ -131,6 +132,11 @@ impl MixedStep {
                     target: demand.target - risen / momentum.rate(),
                     friction: demand.friction,
                     compliance: demand.compliance,
+                    creep: if step.law.is_penalty() {
+                        contacts[k].stiffness * rate * rate
+                    } else {
+                        0.0
+                    },
                     impulse: step.impulses[k],
                     ..GuestContact::default()
                 });

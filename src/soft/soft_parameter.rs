@@ -93,7 +93,7 @@ impl SoftScene {
                 if self.law.yields() {
                     add(&pair, "stiffness", Number::Stiffness(k));
                 }
-                if self.law.is_penalty() {
+                if self.law.is_penalty() && self.rigid.is_none() {
                     add(&pair, "damping", Number::Damping(k));
                 }
             }

@@ -11,7 +11,7 @@ use crate::differences::central;
 use crate::random::Random;
 
 /// A ball above the origin, with a line of its own.
-fn ball(own: &str) -> String {
+pub(super) fn ball(own: &str) -> String {
     format!(
         "[[soft]]\nname = 'ball'\nshape = {{ sphere = 0.03 }}\nresolution = 0.02\ndensity = 300\nyoungs_modulus = 2e4\n\
          poisson_ratio = 0.3\nmarkers = {{ top = [0, 0, 0.03] }}\n{own}\n"
@@ -25,7 +25,7 @@ fn scene(settings: &str, rigid: &str, soft: &str) -> SoftScene {
 const GRAVITY: &str = "gravity = [0.5, 0.2, -9.81]\nsimulation.time_step = 0.002";
 
 /// The largest distance of two lists of places (m).
-fn apart(x: &[[f64; 3]], y: &[[f64; 3]]) -> f64 {
+pub(super) fn apart(x: &[[f64; 3]], y: &[[f64; 3]]) -> f64 {
     let both = x.as_flattened().iter().zip(y.as_flattened());
     both.map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
@@ -50,7 +50,7 @@ fn a_body_that_is_led_is_a_shape_that_is_led() {
 }
 
 /// Momentum of soft and rigid bodies together (N s).
-fn momentum(scene: &SoftScene, rollout: &SoftRollout) -> [f64; 3] {
+pub(super) fn momentum(scene: &SoftScene, rollout: &SoftRollout) -> [f64; 3] {
     let mut sum = [0.0; 3];
     for (body, state) in scene.bodies.iter().zip(rollout.states()) {
         let mean = body.mean(&state.velocity);
@@ -189,7 +189,7 @@ fn energy_does_not_grow() {
 }
 
 /// A soft block on a free box that stands on the floor, and beside a bar that a motor swings into it, by this law.
-fn pushed(law: &str, contact: &str) -> SoftScene {
+pub(super) fn pushed(law: &str, contact: &str) -> SoftScene {
     let rigid = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
                  [[body]]\nname = 'foot'\nmass = 0.08\nshape = { box = [0.06, 0.04, 0.02] }\nposition = [0.01, 0, 0.0201]\n\
                  orientation = [0.9998000066665778, 0, 0, 0.019998666693333084]\n\
@@ -272,11 +272,6 @@ fn what_is_not_for_both_is_said() {
             "integrator: is not for scenes that have [[soft]] and [[body]]: write \"bdf1\" (by which rigid",
         ),
         ("integrator = 'runge_kutta'", contact, "integrator: is not for scenes"),
-        (
-            "solver = 'penalty_linear'",
-            contact,
-            "solver: is not for scenes that have [[soft]] and [[body]]: write \"coupled\"",
-        ),
         ("solver = 'pyramid'", contact, "solver: must be one of"),
         ("split_impacts = true", contact, "split_impacts: is not for scenes"),
         ("smoothing = 1e-6", contact, "smoothing: is not for scenes"),

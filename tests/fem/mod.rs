@@ -8,6 +8,7 @@ mod machines;
 mod memory;
 mod meshes;
 mod mixed;
+mod mixed_penalties;
 mod motion;
 mod moving_shapes;
 mod numbers;

@@ -118,6 +118,14 @@ fn rigid_document<'a>(
     SOFT.iter().for_each(|kind| {
         entries.remove(*kind);
     });
+    let simulation = entries.get("simulation").map(Spanned::get_ref);
+    let solver = simulation.and_then(DeValue::as_table).and_then(|table| table.get("solver"));
+    let solver = solver.and_then(|value| value.get_ref().as_str());
+    // By penalties rigid bodies touch each other too.
+    let soft_fields = match solver {
+        Some("penalty_linear" | "penalty_tanh") => &PENALTY[2..],
+        _ => &PENALTY[..],
+    };
     if let Some(DeValue::Array(tables)) = entries.get_mut("contact").map(Spanned::get_mut) {
         let is_rigid = |table: &Spanned<DeValue>| {
             let pair = table.get_ref().get("pair").and_then(|pair| pair.get_ref().as_str());
@@ -127,7 +135,7 @@ fn rigid_document<'a>(
         for table in tables.iter_mut() {
             let DeValue::Table(fields) = table.get_mut() else { continue };
             if !["pair", "bodies"].iter().any(|field| fields.contains_key(*field)) {
-                PENALTY.iter().for_each(|field| {
+                soft_fields.iter().for_each(|field| {
                     fields.remove(*field);
                 });
             }
@@ -149,7 +157,7 @@ fn refuse(root: &Table, scene: &Scene) -> Result<(), Error> {
     let table = root.required("simulation", root.table("simulation")?)?;
     let beside = "is not for scenes that have [[soft]] and [[body]]";
     for (field, is_refused) in [
-        ("solver", settings.solver != ContactSolver::Coupled),
+        ("solver", settings.solver != ContactSolver::Coupled && !settings.solver.is_penalty()),
         ("restitution_law", settings.restitution_law != RestitutionLaw::default()),
         ("smoothing", settings.smoothing > 0.0),
         ("split_impacts", settings.split_impacts),

@@ -180,8 +180,8 @@ fn read_settings(root: &Table, mixed: bool, scene: &mut SoftScene) -> Result<(),
     };
     if let Some(solver) = table.string("solver")? {
         let found = VertexLaw::ALL.into_iter().find(|law| law.name() == solver);
-        if mixed && found.is_some_and(|law| law.is_penalty() || law == VertexLaw::Sqp) {
-            let message = "is not for scenes that have [[soft]] and [[body]]: write \"coupled\" or \"hybrid\"";
+        if mixed && found == Some(VertexLaw::Sqp) {
+            let message = "is not for scenes that have [[soft]] and [[body]]: write \"coupled\"";
             return Err(table.error("solver", message));
         }
         scene.law = found.ok_or_else(|| {

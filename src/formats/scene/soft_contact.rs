@@ -58,6 +58,10 @@ impl SoftContacts {
                 table.path = format!("contact.{pair}");
             }
             let contact = read_contact(&table, scene.law)?;
+            if scene.rigid.is_some() && contact.damping > 0.0 {
+                let message = "is not for scenes that have [[soft]] and [[body]]";
+                return Err(table.error("damping", message));
+            }
             let again = match pair {
                 Some(pair) => contacts.pairs.insert(pair.to_string(), contact).is_some(),
                 None => contacts.all.replace(contact).is_some(),

@@ -23,7 +23,6 @@ mod implicit_adjoint;
 mod parts;
 mod recorded_motion;
 mod rollout_adjoint;
-mod smoothed_response;
 mod stages_adjoint;
 mod step_adjoint;
 mod tendon_adjoint;

@@ -3,7 +3,6 @@
 use super::contact_adjoint::ContactAdjoint;
 use super::parts::{Adjoints, Before, IslandAdjoint, StepOf};
 use super::recorded_motion::pull_back_recorded;
-use super::smoothed_response::SmoothedResponse;
 use super::tree_adjoint::TreeAdjoint;
 use crate::ad::{self, Node, Var};
 use crate::argmin::{ContactFactor, Perturbation};
@@ -14,6 +13,7 @@ use crate::linearize::conditions::{are_by_conditions, are_smoothed};
 use crate::linearize::displacement::{Displaced, Point};
 use crate::linearize::end_of_step::WholeMomentum;
 use crate::linearize::loop_closure::LoopClosure;
+use crate::linearize::smoothed_response::SmoothedResponse;
 use crate::linearize::state_force_response::{are_forces, pull_back_forces};
 use crate::model::{Integrator, Model, ParameterRef, System};
 use crate::simulation::{ClosureStep, SolvedStep, StepMemory};

@@ -14,17 +14,16 @@ use crate::ad::{Dual, Real};
 use crate::argmin::{Perturbation, SmoothedContact, SmoothedSolution};
 use crate::linalg::{Lu, solve_lower};
 
-/// Three impulses, the bound of the slip, three velocities, the limit, and of penalties kt dt.
-const LANES: usize = 9;
+/// Three impulses, the bound of the slip, three velocities, the limit.
+const LANES: usize = 8;
 type Lanes = Dual<f64, LANES>;
 const BOUND: usize = 3;
 const VELOCITY: usize = 4;
 const LIMIT: usize = 7;
-const CREEP: usize = 8;
 
 /// The conditions at a solution, factorised. Reused, it allocates nothing.
 #[derive(Default)]
-pub(super) struct SmoothedResponse {
+pub(crate) struct SmoothedResponse {
     inputs: Vec<Lanes>,
     z: Vec<Lanes>,
     u: Vec<Lanes>,
@@ -103,11 +102,6 @@ impl SmoothedResponse {
             }
             let limit = &mut self.inputs[limits.start + i];
             *limit = Lanes::variable(limit.value, LIMIT);
-            if let Some(creep) =
-                self.inputs.get_mut(node.creep_range()).and_then(|own| own.get_mut(i))
-            {
-                *creep = Lanes::variable(creep.value, CREEP);
-            }
             bound += usize::from(block.rows == 3);
         }
         let (u, blocks) = (&self.u, rows.blocks());
@@ -145,6 +139,50 @@ impl SmoothedResponse {
         self.lu.factor(&self.matrix, n)
     }
 
+    /// From the perturbation at fixed impulses to the velocities x, a column each.
+    pub fn respond(&mut self, node: &SmoothedContact, perturbation: &mut Perturbation<f64>) {
+        let rows = &node.rows;
+        let Perturbation { columns, moving, x, rows: turned, offsets, limits, .. } = perturbation;
+        let columns = *columns;
+        let mut own = vec![0.0; rows.velocities()];
+        for column in 0..columns {
+            own.iter_mut()
+                .zip(x.iter().skip(column).step_by(columns))
+                .for_each(|(own, x)| *own = *x);
+            self.row.resize(rows.rows(), 0.0);
+            rows.times(&self.spread_rows, &own, &mut self.row);
+            let mut right = vec![0.0; self.z.len()];
+            let mut bound = rows.rows();
+            for (i, block) in rows.blocks().iter().enumerate() {
+                let along = |r: usize| {
+                    let k = block.first + r;
+                    let turned = if column < *moving { turned[k * *moving + column] } else { 0.0 };
+                    let offset = if r == 0 { offsets[i * columns + column] } else { 0.0 };
+                    self.row[k] + turned + offset
+                };
+                let limit = limits.get(i * columns + column).copied().unwrap_or(0.0);
+                for (_, condition) in Self::places(block.first, block.rows, bound) {
+                    let h = &self.h[condition];
+                    right[condition] = -h.tangent[LIMIT] * limit
+                        - (0..block.rows).map(|r| h.tangent[VELOCITY + r] * along(r)).sum::<f64>();
+                }
+                bound += usize::from(block.rows == 3);
+            }
+            self.lu.solve(&mut right);
+            rows.transpose_times(&self.spread_rows, &right[..rows.rows()], &mut self.moved);
+            x.iter_mut()
+                .skip(column)
+                .step_by(columns)
+                .zip(&self.moved)
+                .for_each(|(x, moved)| *x += moved);
+        }
+    }
+
+    /// The velocity along a row at the solution (m/s).
+    pub fn speed(&self, row: usize) -> f64 {
+        self.u[row].value
+    }
+
     /// On entry `adjoint.x` holds the adjoints of the velocities, of one column; on return `adjoint` those of the
     /// perturbation.
     pub fn respond_transpose(&mut self, node: &SmoothedContact, adjoint: &mut Perturbation<f64>) {
@@ -166,15 +204,19 @@ impl SmoothedResponse {
         for (i, block) in rows.blocks().iter().enumerate() {
             for (_, condition) in Self::places(block.first, block.rows, bound) {
                 let h = &self.h[condition];
-                if let Some(creep) = self.creep.get_mut(i) {
-                    *creep -= h.tangent[CREEP] * w[condition];
-                }
                 for r in 0..block.rows {
                     adjoint.rows[block.first + r] -= h.tangent[VELOCITY + r] * w[condition];
                 }
                 adjoint.limits[i] -= h.tangent[LIMIT] * w[condition];
             }
             adjoint.offsets[i] = adjoint.rows[block.first];
+            // Friction by penalty is one of kt dt u.
+            if let Some(creep) = self.creep.get_mut(i).filter(|_| block.rows == 3) {
+                let kt = self.inputs[node.creep_range()][i].value;
+                let turned =
+                    (1..3).map(|r| adjoint.rows[block.first + r] * self.u[block.first + r].value);
+                *creep = if kt > 0.0 { turned.sum::<f64>() / kt } else { 0.0 };
+            }
             bound += usize::from(block.rows == 3);
         }
         rows.transpose_times(&self.spread_rows, &adjoint.rows, &mut self.moved);
