@@ -278,6 +278,22 @@ fn derivatives_agree_in_all_ways() {
     }
 }
 
+/// What does not yield at all, and what nothing pushes back: numbers that a fit may come to.
+#[test]
+fn softness_and_stiffness_of_nothing_are_no_gaps() {
+    let tally = compare("rigid", &toss("tolerance = 1e-12", "softness = 0"), 60, 0.5);
+    assert!(tally.structured > 30 && tally.recorded == 0, "{tally:?}");
+    assert!(after(&toss("solver = 'hybrid'", "softness = 0"), 300).q[2] > 0.02);
+    for solver in ["coupled", "hybrid", "penalty_linear", "penalty_tanh"] {
+        let mut scene = toss(&format!("solver = '{solver}'"), "stiffness = 1\ndamping = 0");
+        let slot = scene.model.parameter("floor-box/stiffness").unwrap().slots[0];
+        scene.parameters.values[slot] = 0.0;
+        // It falls through.
+        let state = after(&scene, 300);
+        assert!(state.q[2] < -1.0 && state.v.iter().all(|v| v.is_finite()), "{solver}: {state:?}");
+    }
+}
+
 #[test]
 fn derivatives_of_implicit_steps_agree() {
     let laws = PENALTIES.map(|solver| format!("solver = '{solver}'"));
@@ -319,6 +335,7 @@ fn penalties_are_written_back_and_nonsense_is_refused() {
         ),
         ("solver = 'penalty_linear'", "mu = 0.1", "needs a stiffness"),
         ("solver = 'penalty_tanh'", "mu = 0.1\nstiffness = 0", "must be positive"),
+        ("solver = 'penalty_tanh'", "mu = 0.1\nsoftness = 0", "must be positive by penalties"),
         ("", "mu = 0.1\ndamping = 1", "without stiffness"),
         ("", "mu = 0.1\nstiffness = 1\nsoftness = 1", "give one of both"),
         (
@@ -344,4 +361,18 @@ fn penalties_are_written_back_and_nonsense_is_refused() {
         let error = Scene::parse(&text, "scene.toml").expect_err(&text).to_string();
         assert!(error.starts_with("scene.toml:") && error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn sides_that_say_it_in_two_words_are_refused() {
+    let text = "[simulation]\ntime_step = 0.01\n[[material]]\nname = 'rubber'\nmu = 1\nstiffness = 1e4
+         [[material]]\nname = 'foam'\nmu = 1\nsoftness = 1e-4
+         [[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\nmaterial = 'rubber'
+         [[body]]\nname = 'box'\nmass = 1\nshape = { box = [1, 1, 1] }\nposition = [0, 0, 1]\nmaterial = 'foam'";
+    let text = text.replace(
+        "shape = { box = [1, 1, 1] }\nposition = [0, 0, 1]\nmaterial = 'foam'",
+        "position = [0, 0, 1]\n[[body.shape]]\nbox = [1, 1, 1]\nmaterial = 'foam'",
+    );
+    let error = Scene::parse(&text, "scene.toml").expect_err(&text).to_string();
+    assert!(error.contains("give both in the same word"), "{error}");
 }

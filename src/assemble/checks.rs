@@ -7,7 +7,9 @@ use nalgebra::{Matrix3, Vector3};
 use super::fault::{Fault, Owner};
 use super::{ColliderDescription, Description, Material, NamedMaterial};
 use crate::Error;
-use crate::model::{ContactSolver, JointKind, Model, Pair, RestitutionLaw, SurfaceTerm};
+use crate::model::{
+    ContactSolver, JointKind, Model, Pair, RestitutionLaw, SurfaceTerm, SurfaceTerms,
+};
 
 /// Friction across the grain over that along it, at least and at most.
 const SLENDEREST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
@@ -150,6 +152,9 @@ impl Description {
                     SurfaceTerm::Stiffness if has(SurfaceTerm::Softness) => {
                         "is one over softness: give one of both"
                     }
+                    SurfaceTerm::Softness if number == 0.0 && self.settings.solver.is_penalty() => {
+                        "must be positive by penalties"
+                    }
                     SurfaceTerm::Softness | SurfaceTerm::Stiffness
                         if self.settings.split_impacts =>
                     {
@@ -289,6 +294,7 @@ impl Description {
         if let Some((field, message)) = self.settings.backward_conflict() {
             return Err(Fault::new(Owner::Scene, "simulation", format!("{field} {message}")));
         }
+        self.check_yielding(model)?;
         self.check_penalties(model)?;
         let ContactSolver::Staggered { .. } = self.settings.solver else { return Ok(()) };
         let joints = self.bodies.iter().map(|body| &body.joint);
@@ -302,6 +308,33 @@ impl Description {
         let message = "is \"staggered\", which knows contacts only, and no couples in them; limits and dry friction of \
                        joints and tendons, equalities, torsional and rolling friction need \"coupled\"";
         Err(Fault::new(Owner::Scene, "simulation", message))
+    }
+
+    /// What yields does so in time, and is told in one word.
+    fn check_yielding(&self, model: &Model) -> Result<(), Fault> {
+        let yields = self.equalities.iter().position(|equality| equality.stiffness.is_some());
+        let instant = self.settings.split_impacts || self.settings.rebounds_by_impulse();
+        if let Some(k) = yields.filter(|_| instant) {
+            let message = "gives way in time, beside impacts that take none (split_impacts, or restitution_law = \"poisson\"): use one of both";
+            return Err(Fault::new(Owner::Equality(k), "stiffness", message));
+        }
+        let both = |terms: SurfaceTerms| {
+            terms.has(SurfaceTerm::Softness) && terms.has(SurfaceTerm::Stiffness)
+        };
+        let surfaces = || model.shared.iter().flat_map(|shared| &shared.surfaces);
+        let any = |term: SurfaceTerm| surfaces().any(|own| own.terms.has(term));
+        let pair = model.pairs.iter().find(|pair| both(pair.terms)).map(|pair| &pair.name[..]);
+        let mixed = any(SurfaceTerm::Softness) && any(SurfaceTerm::Stiffness);
+        match pair.or(mixed.then_some("surfaces")) {
+            Some(name) => {
+                let message = format!(
+                    "{name} has a stiffness of one side and a softness of the other, which is one over that: \
+                     give both in the same word"
+                );
+                Err(Fault::new(Owner::Scene, "", message))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Penalties are of contacts that yield, and have no couples.
@@ -324,10 +357,11 @@ impl Description {
             return fault("whose impacts take time: leave split_impacts out".into());
         }
         let surfaces = model.shared.iter().flat_map(|shared| &shared.surfaces);
+        // Of two surfaces one is enough.
         let stiff = surfaces.filter(|own| !own.terms.yield_to_forces()).map(|own| &own.name);
         let own = model.pairs.iter().filter(|pair| pair.surfaces.is_none());
         let own = own.filter(|pair| !pair.terms.yield_to_forces()).map(|pair| &pair.name);
-        match own.chain(stiff).next() {
+        match own.chain(stiff.skip(1)).next() {
             Some(name) => fault(format!(
                 "which needs a stiffness (N/m) in the [[contact]] or material of {name:?}"
             )),

@@ -111,6 +111,11 @@ impl<'a> Slack<'a> {
         {
             [friction, damping].into_iter().for_each(&mut clear);
         }
+        // What yields pulls nothing.
+        for equality in 0..model.equalities.len() {
+            let hold = model.equality_slots(equality).hold;
+            [hold, hold + 1].into_iter().for_each(&mut clear);
+        }
         parameters.values[model.compliance_slot()] = 1.0;
         Slack {
             model,

@@ -6,7 +6,7 @@
 //! | upper limit, gap phi = upper - q | -1 | the same | the same |
 //! | dry friction f | 1, each velocity of the joint | abs(lambda) <= f dt | 0 |
 //! | closed loop, violation phi | how phi grows | equality | 0 |
-//! | the same that yields, k phi + d phi' at the end | the same | equality, compliance 1/(k dt (dt + d/k)) | -phi / (dt + d/k) |
+//! | the same that yields, k phi + d phi' at the end | the same | equality, compliance 1/(dt (k dt + d)) | -k phi / (k dt + d) |
 //! | limits of the length of a tendon | how it grows, +1 or -1 times | as of joints | as of joints |
 //! | length of a tendon that is held | how it grows | equality | as of a limit that is touched |
 //! | dry friction f of a tendon | how it grows | as of joints | 0 |
@@ -66,6 +66,9 @@ impl<T> Default for JointConstraints<T> {
         JointConstraints { list: Vec::new(), rows: Vec::new() }
     }
 }
+
+/// The least of k dt + d of an equality that yields, N s/m or N m s.
+const LEAST_PULL: f64 = 1e-15;
 
 /// Rows of the equality that has the most.
 const MOST_ROWS: usize = 6;
@@ -464,10 +467,12 @@ impl<T: Real> JointConstraints<T> {
         if equality.yields && factor != 0.0 {
             return;
         }
+        // k phi + d phi' at the end; of nothing that pulls hardly anything.
         let yielding = equality.yields.then(|| {
             let [stiffness, damping] = parameters.hold(model, index);
-            let time = dt + damping / stiffness;
-            (time, T::one() / (stiffness * dt * time))
+            let sum = stiffness * dt + damping;
+            let sum = if sum.value() > LEAST_PULL { sum } else { T::constant(LEAST_PULL) };
+            (stiffness / sum, T::one() / (dt * sum))
         });
         let mut add = |row: usize, violation: T, fill: &dyn Fn(&mut [T])| {
             let constraint = JointConstraint {
@@ -477,7 +482,7 @@ impl<T: Real> JointConstraints<T> {
                 first: 0,
                 columns: 0,
                 target: match yielding {
-                    Some((time, _)) => -violation / time,
+                    Some((share, _)) => -violation * share,
                     None => -violation * factor / dt,
                 },
                 limit: T::zero(),

@@ -15,13 +15,18 @@ use crate::model::{SurfaceTerm, System};
 
 /// What a pair that yields has.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KelvinVoigt<T> {
-    /// m/N
-    softness: T,
-    /// s
-    damping_time: T,
-    /// N/m, where that is what the pair has.
-    stiffness: Option<T>,
+pub(crate) enum KelvinVoigt<T> {
+    /// Softness (m/N) and damping time (s).
+    Soft { softness: T, damping_time: T },
+    /// Stiffness (N/m) and damping (N s/m).
+    Stiff { stiffness: T, damping: T },
+}
+
+/// Less softness (m/N), and less of what pushes (N s/m), is as much.
+const LEAST: f64 = 1e-15;
+
+fn at_least<T: Real>(x: T) -> T {
+    if x.value() > LEAST { x } else { T::constant(LEAST) }
 }
 
 impl<T: Real> KelvinVoigt<T> {
@@ -29,35 +34,49 @@ impl<T: Real> KelvinVoigt<T> {
     pub fn new(system: &System<T>, pair: usize) -> Option<KelvinVoigt<T>> {
         let System { model, parameters, .. } = *system;
         let number = |term: SurfaceTerm| parameters.surface_term(model, pair, term);
-        let stiffness = number(SurfaceTerm::Stiffness);
-        if let Some(stiffness) = stiffness.filter(|k| k.value() > 0.0) {
+        if let Some(stiffness) = number(SurfaceTerm::Stiffness) {
             let damping = number(SurfaceTerm::Damping).unwrap_or(T::zero());
-            let (softness, damping_time) = (T::one() / stiffness, damping / stiffness);
-            return Some(KelvinVoigt { softness, damping_time, stiffness: Some(stiffness) });
+            return Some(KelvinVoigt::Stiff { stiffness, damping });
         }
         let softness = number(SurfaceTerm::Softness)?;
         let damping_time = number(SurfaceTerm::DampingTime).unwrap_or(T::zero());
-        Some(KelvinVoigt { softness, damping_time, stiffness: None })
+        Some(KelvinVoigt::Soft { softness, damping_time })
     }
 
     /// Whether it yields at all: what does not is pushed out as others are.
     pub fn yields(&self) -> bool {
-        self.softness.value() > 0.0
+        match self {
+            KelvinVoigt::Soft { softness, .. } => softness.value() > 0.0,
+            KelvinVoigt::Stiff { .. } => true,
+        }
     }
 
     /// The normal velocity that it is to have at least, from a penetration with `dt` left of the step.
     pub fn target(&self, gap: T, dt: T) -> T {
-        -gap / (dt + self.damping_time)
+        match *self {
+            KelvinVoigt::Soft { damping_time, .. } => -gap / (dt + damping_time),
+            KelvinVoigt::Stiff { stiffness, damping } => {
+                -gap * stiffness / at_least(stiffness * dt + damping)
+            }
+        }
     }
 
     /// What friction by penalty has for each unit of slip in a step, kg: kt dt with kt = kn dt. `Geilinger20` 4.2
     pub fn creep(&self, dt: T) -> T {
-        dt * dt / self.softness
+        match *self {
+            KelvinVoigt::Soft { softness, .. } => dt * dt / at_least(softness),
+            KelvinVoigt::Stiff { stiffness, .. } => dt * dt * stiffness,
+        }
     }
 
     /// What it adds to the compliance, 1/kg.
     pub fn compliance(&self, dt: T) -> T {
-        self.softness / (dt * (dt + self.damping_time))
+        match *self {
+            KelvinVoigt::Soft { softness, damping_time } => softness / (dt * (dt + damping_time)),
+            KelvinVoigt::Stiff { stiffness, damping } => {
+                T::one() / (dt * at_least(stiffness * dt + damping))
+            }
+        }
     }
 }
 
@@ -80,27 +99,34 @@ impl YieldSlopes {
         dt: f64,
         (decides, impulse): (bool, f64),
     ) -> Option<YieldSlopes> {
-        let law = KelvinVoigt::new(system, pair)?;
-        let KelvinVoigt { softness, damping_time, .. } = law;
-        let time = dt + damping_time;
-        let pressed = impulse / (dt * time);
-        let (mut in_gap, mut in_time) = (0.0, -softness * pressed / time);
-        if decides {
-            in_gap = 1.0 / time;
-            in_time -= gap / (time * time);
-        }
-        let (terms, creep) = match law.stiffness {
-            // c = 1/kn, tau = kd/kn
-            Some(_) => {
-                let in_stiffness = -(pressed * softness + in_time * damping_time) * softness;
-                let damping = (SurfaceTerm::Damping, in_time * softness);
-                ([(SurfaceTerm::Stiffness, in_stiffness), damping], dt * dt)
-            }
-            None => (
-                [(SurfaceTerm::Softness, pressed), (SurfaceTerm::DampingTime, in_time)],
-                -(dt / softness).powi(2),
-            ),
+        let gap = if decides { gap } else { 0.0 };
+        let own = |in_gap: f64, terms: [(SurfaceTerm, f64); 2], creep: f64| YieldSlopes {
+            gap: if decides { in_gap } else { 0.0 },
+            terms,
+            creep,
         };
-        Some(YieldSlopes { gap: in_gap, terms, creep })
+        Some(match KelvinVoigt::new(system, pair)? {
+            KelvinVoigt::Soft { softness, damping_time } => {
+                let time = dt + damping_time;
+                let pressed = impulse / (dt * time);
+                let in_time = -softness * pressed / time - gap / (time * time);
+                let creep = if softness > LEAST { -(dt / softness).powi(2) } else { 0.0 };
+                let terms = [(SurfaceTerm::Softness, pressed), (SurfaceTerm::DampingTime, in_time)];
+                own(1.0 / time, terms, creep)
+            }
+            KelvinVoigt::Stiff { stiffness, damping } => {
+                let sum = stiffness * dt + damping;
+                let terms = |in_stiffness: f64, in_damping: f64| {
+                    [(SurfaceTerm::Stiffness, in_stiffness), (SurfaceTerm::Damping, in_damping)]
+                };
+                if sum <= LEAST {
+                    return Some(own(stiffness / LEAST, terms(gap / LEAST, 0.0), dt * dt));
+                }
+                let square = sum * sum;
+                let in_stiffness = (gap * damping - impulse) / square;
+                let in_damping = -(impulse / dt + gap * stiffness) / square;
+                own(stiffness / sum, terms(in_stiffness, in_damping), dt * dt)
+            }
+        })
     }
 }

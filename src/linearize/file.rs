@@ -207,10 +207,7 @@ fn integrator(settings: &Settings) -> String {
         // Of two states no file is written.
         Integrator::Bdf1 | Integrator::Bdf2 => return backward(settings),
     };
-    let law = match settings.smoothing > 0.0 {
-        true => "Contact smoothed by the product `smoothing` (J)",
-        false => "Rigid contact with Coulomb friction",
-    };
+    let law = law(settings);
     format!(
         "{free}: v+ = v_free + M^-1 J' lambda, then q+ = q (+) dt v+. v_free has gravity and all forces over dt; \
          free rotation of lone bodies conserves angular momentum and energy. {law} at the velocities of the end of \
@@ -222,8 +219,17 @@ fn backward(settings: &Settings) -> String {
     let contact = settings.solver.description();
     format!(
         "Backward differentiation formula: R(v+) = J' lambda, then q+ = q (+) dt v+; R = dt (inverse dynamics - forces) at q+ and v+, with \
-         the accelerations (v+ - v) / dt. Rigid contact with Coulomb friction at the velocities of the end of the step; {contact}"
+         the accelerations (v+ - v) / dt. {} at the velocities of the end of the step; {contact}",
+        law(settings)
     )
+}
+
+fn law(settings: &Settings) -> &'static str {
+    match () {
+        () if settings.solver.is_penalty() => "Contact and friction by penalty",
+        () if settings.smoothing > 0.0 => "Contact smoothed by the product `smoothing` (J)",
+        () => "Rigid contact with Coulomb friction",
+    }
 }
 
 /// Units, by the names of coordinates: hinges turn, sliders move.

@@ -9,9 +9,9 @@ use nalgebra::Vector3;
 use super::shared_contacts::SharedContacts;
 use super::slots::{
     ACTUATOR, ANCHOR, ANCHORS, ARMATURE, BIAS, CAMERA, CONTROL_RANGE, DAMPING, DRAG, FORCE_RANGE,
-    FRICTION, GAIN, GAIN_BY, GEAR, KD, KP, LONGEST, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH,
-    RATIO, REST, RESTITUTION, SHORTEST, SLACK, STIFFNESS, Slots, TENDON, TENDON_DAMPING,
-    TENDON_FRICTION, TENDON_REST, TENDON_STIFFNESS, UPPER,
+    FRICTION, GAIN, GAIN_BY, GEAR, HOLD_STIFFNESS, KD, KP, LONGEST, LOWER, MU, MU_STATIC, OFFSET,
+    POSITION, PUSH, RATIO, REST, RESTITUTION, SHORTEST, SLACK, STIFFNESS, Slots, TENDON,
+    TENDON_DAMPING, TENDON_FRICTION, TENDON_REST, TENDON_STIFFNESS, UPPER,
 };
 use super::{
     Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Lighting, Push, Shape,
@@ -134,6 +134,8 @@ pub(crate) struct EqualitySlots {
     pub offset: usize,
     /// Ratio.
     pub ratio: usize,
+    /// Stiffness and damping, one after the other, where it yields.
+    pub hold: usize,
 }
 
 /// Places among the [parameters](super::Parameters) of the numbers of an actuator.
@@ -436,7 +438,8 @@ impl Model {
     /// Where the numbers of an equality are among the [parameters](super::Parameters).
     pub(crate) fn equality_slots(&self, equality: usize) -> EqualitySlots {
         let slot = self.slots.equality(equality);
-        EqualitySlots { anchors: slot + ANCHORS, offset: slot + OFFSET, ratio: slot + RATIO }
+        let (anchors, offset, ratio) = (slot + ANCHORS, slot + OFFSET, slot + RATIO);
+        EqualitySlots { anchors, offset, ratio, hold: slot + HOLD_STIFFNESS }
     }
 
     /// Where the numbers of a surface are among the [parameters](super::Parameters).

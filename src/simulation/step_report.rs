@@ -61,6 +61,7 @@ impl StepReport {
                 settings.tolerance,
                 match settings.solver {
                     ContactSolver::GaussSeidel => "solver \"coupled\", which solves the same problem",
+                    solver if solver.is_penalty() => "a shorter time step or less stiffness",
                     _ if backward => "a shorter time step, or damping of what is stiff",
                     _ => "a shorter time step or more compliance",
                 }

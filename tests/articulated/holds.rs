@@ -237,3 +237,20 @@ fn holds_are_written_back_and_nonsense_is_refused() {
         assert!(error.starts_with("scene.toml:") && error.contains(expected), "{error}");
     }
 }
+
+/// Shapes that start in each other are pushed apart; a spring that is stretched is left alone by that.
+#[test]
+fn pushing_apart_closes_no_spring() {
+    let text = "[simulation]\ntime_step = 0.01\noverlap = 'push'
+         [[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]
+         [[body]]\nname = 'box'\nmass = 1\nshape = { box = [0.1, 0.1, 0.1] }\nposition = [0, 0, 0.05]
+         [[body]]\nname = 'bob'\nmass = 1\nshape = { sphere = 0.1 }\nposition = [1, 0, 1]
+         [[contact]]\nmu = 0.3
+         [[equality]]\nname = 'spring'\ntype = 'connect'\nbodies = ['world', 'bob']\nanchors = [[1, 0, 2], [0, 0, 0]]\nstiffness = 100";
+    let text = text.replace("\noverlap = 'push'", "");
+    let text = format!("overlap = 'push'\n{text}");
+    let scene = scene(&text);
+    assert_abs_diff_eq!(scene.state.q[2], 0.1, epsilon = 1e-6);
+    let bob = scene.model.bodies[1].joint.q;
+    assert_abs_diff_eq!(scene.state.q[bob + 2], 1.0, epsilon = 1e-9);
+}

@@ -27,6 +27,10 @@ pub enum RegularizedFriction {
 impl RegularizedFriction {
     /// phi, from |u|².
     pub(crate) fn coefficient<T: Real>(self, kt: T, limit: T, slip_squared: T) -> T {
+        // On the way to a solution what pulls has none.
+        if limit.value() < 0.0 {
+            return T::zero();
+        }
         match self {
             RegularizedFriction::Linear => clamped(kt, limit, slip_squared),
             RegularizedFriction::Tanh => smoothed(kt, limit, slip_squared),
@@ -40,7 +44,7 @@ impl RegularizedFriction {
         let z = kt * slip / limit;
         let clamped = [phi, 1.0 / slip, -0.5 * phi / slip_squared];
         match self {
-            _ if limit <= 0.0 && slip == 0.0 => [phi, 0.0, 0.0],
+            _ if limit < 0.0 || limit == 0.0 && slip == 0.0 => [phi, 0.0, 0.0],
             RegularizedFriction::Linear if kt * slip <= limit => [phi, 0.0, 0.0],
             RegularizedFriction::Linear => clamped,
             RegularizedFriction::Tanh if limit <= 0.0 || z >= LARGE => clamped,

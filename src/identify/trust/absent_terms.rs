@@ -44,7 +44,8 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
         }
         let settings = &experiment.scene.settings;
         let softens = !settings.split_impacts && settings.restitution_law == RestitutionLaw::Newton;
-        let couples = !matches!(experiment.scene.settings.solver, ContactSolver::Staggered { .. });
+        let solver = experiment.scene.settings.solver;
+        let couples = !matches!(solver, ContactSolver::Staggered { .. }) && !solver.is_penalty();
         for (term, counts) in [
             (SurfaceTerm::RestitutionFalloff, true),
             (SurfaceTerm::Softness, softens && !pair.terms.has(SurfaceTerm::Stiffness)),

@@ -44,7 +44,6 @@ fn usual_change(name: &str) -> Option<f64> {
         .or_else(|| matches!(field, "radius" | "delay").then_some(1e-3))
         .or_else(|| couple(SurfaceTerm::Softness, 1e-4))
         .or_else(|| couple(SurfaceTerm::DampingTime, 1e-3))
-        .or_else(|| couple(SurfaceTerm::Damping, 1.0))
         .or_else(|| name.contains("/drag/").then_some(0.1))
 }
 

@@ -135,6 +135,12 @@ impl SmoothedContact {
         at.limit..at.compliance
     }
 
+    /// What limits and dry friction give, relative to the scale of their row.
+    pub(super) fn give(&self, rows: usize) -> f64 {
+        let is_penalty = matches!(self.relaxation, Relaxation::Penalty(_));
+        if is_penalty && rows == 1 { GIVE } else { 0.0 }
+    }
+
     /// The conditions of all blocks at impulses and bounds `z` and velocities `u(block, row)` along the rows.
     pub(super) fn conditions<T: Real>(
         &self,
@@ -148,8 +154,13 @@ impl SmoothedContact {
             let (first, scale) = (block.first, scales[i]);
             let product = stage.kappa * scale;
             let slack = u(i, 0) - data.target[i] + data.compliance[i] * z[first];
+            // By penalties nothing else makes them unique.
+            let give = self.give(block.rows);
+            let slack = slack + z[first] * (give / scale);
             match self.laws[i].support() {
-                Support::Bilateral => h[first] = slack * scale + z[first] * GIVE,
+                Support::Bilateral => {
+                    h[first] = slack * scale + z[first] * (GIVE - give);
+                }
                 Support::Limited => {
                     let x = z[first] - slack * scale;
                     let (low, high) = (x + data.limit[i], x - data.limit[i]);

@@ -102,13 +102,16 @@ impl RelaxedNewton<'_> {
         let mut cone = rows;
         let data = &self.data;
         for (i, block) in data.blocks().iter().enumerate() {
-            let (first, scale, c) = (block.first, self.scales[i], data.compliance[i]);
+            let (first, scale) = (block.first, self.scales[i]);
+            let give = self.node.give(block.rows);
+            let c = data.compliance[i] + give / scale;
             let product = stage.kappa * scale;
             let slack = u[first] - data.target[i] + c * z[first];
             let x = z[first] - slack * scale;
             match self.node.laws[i].support() {
                 Support::Bilateral => {
-                    add(first, &[(first, c * scale + GIVE)], &[(first, scale)]);
+                    let give = GIVE - give;
+                    add(first, &[(first, c * scale + give)], &[(first, scale)]);
                 }
                 support => {
                     let slope = match support {
