@@ -46,13 +46,14 @@ impl Elements {
         least
     }
 
-    /// The largest force (N) that an element puts on a node, and no less than mu F does alone, which the rest cancels at
-    /// rest: what rounding of forces is relative to.
-    pub fn largest_force(
+    /// As [`add_forces`](Self::add_forces); returns the largest force (N) that an element puts on a node, and no less than mu F does alone,
+    /// which the rest cancels at rest: what rounding of forces is relative to.
+    pub fn add_forces_measured(
         &self,
         material: &SolidMaterial<f64>,
         x: &[Vector3<f64>],
         v: &[Vector3<f64>],
+        sum: &mut [Vector3<f64>],
     ) -> f64 {
         let largest = |x: &[[f64; 3]]| x.iter().flatten().fold(0.0, |m: f64, x| m.max(x.abs()));
         let viscous = material.viscosity != 0.0;
@@ -61,7 +62,11 @@ impl Elements {
             let (x, v) = (gather(nodes, x), viscous.then(|| gather(nodes, v)));
             let f: Matrix3<f64> = deformation_gradient(shape, &x);
             let alone = shape.volume * material.lame_mu * largest(&f) * largest(&shape.gradients);
-            most = most.max(alone).max(largest(&force(shape, material, &x, v.as_ref())));
+            let forces = force(shape, material, &x, v.as_ref());
+            most = most.max(alone).max(largest(&forces));
+            for (&node, force) in nodes.iter().zip(forces) {
+                (0..3).for_each(|k| sum[node][k] += force[k]);
+            }
         }
         most
     }

@@ -97,8 +97,8 @@ impl CondensedBody {
         contacts: &[VertexContact],
         step: &ContactStep,
     ) -> f64 {
-        momentum.residual(&step.velocity, &step.position, &mut self.residual);
-        let mut scale = momentum.scale(&step.velocity, &step.position);
+        let (u, x) = (&step.velocity, &step.position);
+        let mut scale = momentum.measured_residual(u, x, &mut self.residual);
         for (contact, impulse) in contacts.iter().zip(&step.impulses) {
             let target = &mut self.residual[contact.node];
             for (row, p) in contact.frame().iter().zip(impulse) {

@@ -107,10 +107,23 @@ impl<T: Real> Momentum<'_, T> {
 
     /// R at u, where nodes are at x. Zero at those that no force moves.
     pub fn residual(&self, u: &[[T; 3]], x: &[[T; 3]], residual: &mut Vec<[T; 3]>) {
+        self.residual_of(u, x, residual, |elements, material, forces| {
+            elements.add_forces(material, x, u, forces);
+        });
+    }
+
+    /// The same, with who adds the forces of elements.
+    fn residual_of(
+        &self,
+        u: &[[T; 3]],
+        x: &[[T; 3]],
+        residual: &mut Vec<[T; 3]>,
+        add: impl FnOnce(&Elements, &SolidMaterial<T>, &mut [[T; 3]]),
+    ) {
         let (n, a) = (self.elements.node_count(), self.rate());
         residual.clear();
         residual.resize(n, [T::zero(); 3]);
-        self.elements.add_forces(&self.material(), x, u, residual);
+        add(self.elements, &self.material(), residual);
         for contact in self.penalties() {
             let (law, at) = (self.law(), contact.node);
             if let Some(force) = contact.penalty_force(law, a, self.gap(contact, u), &u[at]) {
@@ -281,12 +294,21 @@ impl Momentum<'_, f64> {
         }
     }
 
-    /// What residuals are compared to (N s, at rest N): the largest force of an element at a node, times a, gravity and
+    /// R, and what it is compared to (N s, at rest N): the largest force of an element at a node, times a, gravity and
     /// momentum, tension; and how much of it rounding may be.
-    pub fn scale(&self, u: &[[f64; 3]], x: &[[f64; 3]]) -> f64 {
+    pub fn measured_residual(
+        &self,
+        u: &[[f64; 3]],
+        x: &[[f64; 3]],
+        residual: &mut Vec<[f64; 3]>,
+    ) -> f64 {
+        let mut largest = 0.0;
+        self.residual_of(u, x, residual, |elements, material, forces| {
+            largest = elements.add_forces_measured(material, x, u, forces);
+        });
         let a = self.rate();
         let SolidParameters { density, gravity, .. } = self.parameters;
-        let largest = self.elements.largest_force(&self.material(), x, u) * a;
+        let largest = largest * a;
         let pull = gravity.iter().fold(0.0, |most: f64, g| most.max(g.abs())) * a;
         let mut scale = largest;
         for (node, &volume) in self.elements.unit_weight().iter().enumerate() {

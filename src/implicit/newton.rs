@@ -41,6 +41,8 @@ pub struct Newton {
     matrix: BlockMatrix<f64>,
     x: Vec<[f64; 3]>,
     residual: Vec<[f64; 3]>,
+    /// What that is compared to.
+    scale: f64,
     step: Vec<[f64; 3]>,
     trial: Vec<[f64; 3]>,
     trial_x: Vec<[f64; 3]>,
@@ -85,9 +87,8 @@ impl Newton {
         if !is_sound {
             return invalid;
         }
-        momentum.residual(u, &self.x, &mut self.residual);
-        let mut size = largest(&self.residual);
-        let mut scale = momentum.scale(u, &self.x);
+        self.scale = momentum.measured_residual(u, &self.x, &mut self.residual);
+        let (mut size, mut scale) = (largest(&self.residual), self.scale);
         let mut reusable = false;
         let mut iterations = 0;
         let status = loop {
@@ -117,12 +118,11 @@ impl Newton {
             }
             let before = std::mem::replace(&mut size, largest(&self.residual));
             reusable = size < FAST * before;
-            scale = momentum.scale(u, &self.x);
+            let behind = std::mem::replace(&mut scale, self.scale);
             // Rounding leaves no smaller one: what still falls, falls by chance.
             let accepts = |size, scale| self::relative(size, scale) <= self.settings.accepted;
             if !by_last && size > 0.5 * before && accepts(size, scale) {
                 // The search leaves where it came from as the trial.
-                let behind = momentum.scale(&self.trial, &self.trial_x);
                 if size > before && accepts(before, behind) {
                     std::mem::swap(u, &mut self.trial);
                     std::mem::swap(&mut self.x, &mut self.trial_x);
@@ -183,19 +183,22 @@ impl Newton {
                 let value = if by_potential {
                     momentum.potential(&self.trial, &self.trial_x)
                 } else {
-                    momentum.residual(&self.trial, &self.trial_x, &mut self.residual);
+                    let at = (&self.trial, &self.trial_x);
+                    self.scale = momentum.measured_residual(at.0, at.1, &mut self.residual);
                     inner(&self.residual, &self.residual)
                 };
                 if value < start + SUFFICIENT * share * slope {
                     std::mem::swap(u, &mut self.trial);
                     std::mem::swap(&mut self.x, &mut self.trial_x);
-                    momentum.residual(u, &self.x, &mut self.residual);
+                    if by_potential {
+                        self.scale = momentum.measured_residual(u, &self.x, &mut self.residual);
+                    }
                     return true;
                 }
             }
             share *= 0.5;
         }
-        momentum.residual(u, &self.x, &mut self.residual);
+        self.scale = momentum.measured_residual(u, &self.x, &mut self.residual);
         false
     }
 }
