@@ -133,6 +133,10 @@ fn quadratic_programs_slide_and_stick_as_exact_contact_does_in_more_iterations()
         (scene.bodies[0].mean(&state.position), iterations)
     });
     let off = (0..3).fold(0.0_f64, |most, k| most.max((one[k] - other[k]).abs()));
+    let density = quadratic.parameter("puck/density").unwrap();
+    let gradient = quadratic.record(3).gradient(&[density], &mut |_, _, _, _| ());
+    let said = gradient.unwrap_err().to_string();
+    assert!(said.contains("\"sqp\" has no derivatives"), "{said}");
     let sum = |all: &[usize]| all[40..100].iter().sum::<usize>();
     println!("{off:e} m apart, iterations of steps 41 to 100: {} and {}", sum(&spent), sum(&more));
     assert!(off < 1e-3, "{off:e}");
