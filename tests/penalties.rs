@@ -3,6 +3,7 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use stiction::assemble::Description;
+use stiction::linearize::Linearizer;
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::verify::{Gradcheck, StepProgram};
@@ -375,4 +376,43 @@ fn sides_that_say_it_in_two_words_are_refused() {
     );
     let error = Scene::parse(&text, "scene.toml").expect_err(&text).to_string();
     assert!(error.contains("give both in the same word"), "{error}");
+}
+
+/// Of two surfaces one is enough, where shapes are made of materials.
+#[test]
+fn a_stiffness_is_asked_for_where_neither_side_has_one() {
+    let text = |stiff: &str, other: &str| {
+        format!(
+            "[simulation]\ntime_step = 0.002\nsolver = 'penalty_linear'
+             [[material]]\nname = 'wood'\nmu = 0.3\n[[material]]\nname = 'rubber'\nmu = 0.5\nstiffness = 1e4\ndamping = 20
+             [[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\nmaterial = '{stiff}'
+             [[body]]\nname = 'box'\nmass = 1\ninertia = 0.01\nposition = [0, 0, 0.1]
+             [[body.shape]]\nname = 'left'\nbox = [0.04, 0.1, 0.1]\nposition = [-0.06, 0, 0]\nmaterial = 'wood'
+             [[body.shape]]\nname = 'right'\nbox = [0.04, 0.1, 0.1]\nposition = [0.06, 0, 0]\nmaterial = 'wood'\n{other}"
+        )
+    };
+    let scene = scene(&text("rubber", ""));
+    assert_abs_diff_eq!(after(&scene, 2000).q[2], 0.1 - G / 8e4, epsilon = 1e-6);
+    let ball = "[[body]]\nname = 'ball'\nmass = 1\nposition = [1, 0, 1]\n[[body.shape]]\nsphere = 0.1\nmaterial = 'wood'";
+    for text in [text("wood", ""), text("rubber", ball)] {
+        let error = Scene::parse(&text, "scene.toml").expect_err(&text).to_string();
+        assert!(error.contains("needs a stiffness") && error.contains("\"wood\""), "{error}");
+    }
+}
+
+/// What is exported says by which law.
+#[test]
+fn exported_jacobians_say_by_which_law_they_are() {
+    for (settings, law) in [
+        ("", "Rigid contact with Coulomb friction"),
+        ("solver = 'penalty_tanh'", "Contact and friction by penalty"),
+        ("smoothing = 1e-6\nintegrator = 'bdf1'", "Contact smoothed by the product"),
+    ] {
+        let scene = toss(settings, "stiffness = 3e3");
+        let system = scene.system();
+        let mut linearizer = Linearizer::new("toss", system, &scene.inputs, &[], &[]).unwrap();
+        let result = linearizer.rollout(&scene.state, 1, |_| ()).unwrap();
+        let said = result.meta(&system)["integrator"].to_string();
+        assert!(said.contains(law), "{said}");
+    }
 }

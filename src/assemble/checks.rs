@@ -8,7 +8,8 @@ use super::fault::{Fault, Owner};
 use super::{ColliderDescription, Description, Material, NamedMaterial};
 use crate::Error;
 use crate::model::{
-    ContactSolver, JointKind, Model, Pair, RestitutionLaw, SurfaceTerm, SurfaceTerms,
+    ContactSolver, JointKind, Model, Pair, RestitutionLaw, SharedContacts, SurfaceTerm,
+    SurfaceTerms,
 };
 
 /// Friction across the grain over that along it, at least and at most.
@@ -325,10 +326,10 @@ impl Description {
         let any = |term: SurfaceTerm| surfaces().any(|own| own.terms.has(term));
         let pair = model.pairs.iter().find(|pair| both(pair.terms)).map(|pair| &pair.name[..]);
         let mixed = any(SurfaceTerm::Softness) && any(SurfaceTerm::Stiffness);
-        match pair.or(mixed.then_some("surfaces")) {
+        match pair.or(mixed.then_some("of materials or shapes")) {
             Some(name) => {
                 let message = format!(
-                    "{name} has a stiffness of one side and a softness of the other, which is one over that: \
+                    "there is a stiffness of one side and a softness, which is one over that, of the other ({name}): \
                      give both in the same word"
                 );
                 Err(Fault::new(Owner::Scene, "", message))
@@ -356,12 +357,9 @@ impl Description {
         if self.settings.split_impacts {
             return fault("whose impacts take time: leave split_impacts out".into());
         }
-        let surfaces = model.shared.iter().flat_map(|shared| &shared.surfaces);
-        // Of two surfaces one is enough.
-        let stiff = surfaces.filter(|own| !own.terms.yield_to_forces()).map(|own| &own.name);
         let own = model.pairs.iter().filter(|pair| pair.surfaces.is_none());
-        let own = own.filter(|pair| !pair.terms.yield_to_forces()).map(|pair| &pair.name);
-        match own.chain(stiff.skip(1)).next() {
+        let mut own = own.filter(|pair| !pair.terms.yield_to_forces()).map(|pair| &pair.name[..]);
+        match own.next().or(model.shared.as_ref().and_then(|shared| rigid_surface(model, shared))) {
             Some(name) => fault(format!(
                 "which needs a stiffness (N/m) in the [[contact]] or material of {name:?}"
             )),
@@ -392,4 +390,21 @@ impl Description {
         }
         Ok(())
     }
+}
+
+/// A surface that does not yield, on two solids that can touch each other: of two surfaces one is enough.
+fn rigid_surface<'a>(model: &Model, shared: &'a SharedContacts) -> Option<&'a str> {
+    let is_rigid = |surface: &usize| !shared.surfaces[*surface].terms.yield_to_forces();
+    let rigid = |surface: &Option<usize>| surface.as_ref().filter(|own| is_rigid(own)).copied();
+    let ground = shared.grounds.iter().find_map(rigid);
+    let mut last = None;
+    for (surface, collider) in shared.surface.iter().zip(&model.colliders) {
+        let Some(surface) = rigid(surface) else { continue };
+        // Those of one body never touch.
+        if ground.is_some() || last.replace(collider.body).is_some_and(|body| body != collider.body)
+        {
+            return Some(&shared.surfaces[surface].name);
+        }
+    }
+    None
 }

@@ -192,12 +192,9 @@ impl CondensedContact {
         contacts: &[VertexContact],
         step: &mut ContactStep,
     ) {
-        let sound = step.begin(momentum, contacts);
-        // What is tied to a body is solved with that.
-        if !sound || contacts.iter().any(|contact| contact.is_tie) {
+        if !step.begin_alone(momentum, contacts) {
             return;
         }
-        step.activate(momentum, contacts);
         let mut search = Convergence::new(self.settings);
         let status = loop {
             if !search.next() {

@@ -107,6 +107,20 @@ impl ContactStep {
         is_sound(self)
     }
 
+    /// The same of a body that is solved by itself, and its contacts that may touch. What is tied to a body is solved with that.
+    #[must_use]
+    pub(super) fn begin_alone(
+        &mut self,
+        momentum: &Momentum<f64>,
+        contacts: &[VertexContact],
+    ) -> bool {
+        let sound = self.begin(momentum, contacts) && !contacts.iter().any(|own| own.is_tie);
+        if sound {
+            self.activate(momentum, contacts);
+        }
+        sound
+    }
+
     /// Finds the contacts that may touch: those that did, and that the vertex would pass.
     pub(super) fn activate(&mut self, momentum: &Momentum<f64>, contacts: &[VertexContact]) {
         let Some(predicted) = momentum.step else { return };

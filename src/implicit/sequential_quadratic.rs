@@ -4,7 +4,8 @@
 //! touched in the last one (15), however much friction that takes; friction of what slides is a force that is given, of the last
 //! normal impulse, along where it was too much when it stuck. So first all contacts stick; once that is nearly solved, friction beyond
 //! Coulomb's limit slides. Its direction stays, as that paper has it: friction need not oppose the slip exactly, and
-//! magnitudes come by iterations alone. What friction would drag along sticks again.
+//! magnitudes come by iterations alone. What friction would drag along sticks again; what turns too often slides, against how it goes, and
+//! where friction drags it even so the step is not solved.
 
 use super::condensed_body::CondensedBody;
 use super::condensed_contact::Posed;
@@ -23,8 +24,9 @@ const TOLERANCE: f64 = 1e-13;
 const NEAR: f64 = 1e-5;
 /// Iterations after which it is in any case.
 const STUCK: usize = 8;
-/// Turns between sticking and sliding of one contact, after which it slides.
+/// Turns between sticking and sliding of one contact, after which it slides; and after which it keeps its direction.
 const MOST_TURNS: usize = 3;
+const LAST_TURNS: usize = 6;
 
 /// The solver, with its memory. Reused with the same elements and vertices, it decides no order twice.
 #[derive(Debug, Default)]
@@ -101,12 +103,9 @@ impl SequentialQuadratic {
         contacts: &[VertexContact],
         step: &mut ContactStep,
     ) {
-        let sound = step.begin(momentum, contacts);
-        // What is tied to a body is solved with that.
-        if !sound || contacts.iter().any(|contact| contact.is_tie) {
+        if !step.begin_alone(momentum, contacts) {
             return;
         }
-        step.activate(momentum, contacts);
         self.friction.clear();
         let of = |contact: &VertexContact| Friction {
             coefficient: contact.friction,
@@ -232,13 +231,15 @@ impl SequentialQuadratic {
                     let drags = slip[0] * direction[0] + slip[1] * direction[1] > 0.0;
                     if (normal <= 0.0 || drags) && own.turns < MOST_TURNS {
                         (own.slides, own.turns, turned) = (None, own.turns + 1, true);
+                    } else if drags && normal > 0.0 && own.turns < LAST_TURNS {
+                        (own.slides, own.turns, turned) = (against(slip), own.turns + 1, true);
+                    } else if drags && normal > 0.0 {
+                        off = f64::MAX;
                     }
                 }
                 None if own.touches && own.turns >= MOST_TURNS => {
                     // What neither sticks nor stays apart slides as it goes.
-                    let size = norm(&slip).max(f64::MIN_POSITIVE);
-                    own.slides = Some(slip.map(|slip| -slip / size));
-                    (own.pressed, turned) = (normal, true);
+                    (own.slides, own.pressed, turned) = (against(slip), normal, true);
                 }
                 None if own.touches != own.held => {
                     own.turns += usize::from(own.held);
@@ -255,4 +256,10 @@ impl SequentialQuadratic {
         }
         if turned { f64::INFINITY } else { off }
     }
+}
+
+/// The direction against a slip.
+fn against(slip: [f64; 2]) -> Option<[f64; 2]> {
+    let size = norm(&slip).max(f64::MIN_POSITIVE);
+    Some(slip.map(|slip| -slip / size))
 }

@@ -1,4 +1,4 @@
-//! The response of a smoothed contact problem, transposed, as that of [`ContactResponse`](crate::argmin::ContactResponse):
+//! The response of a smoothed contact problem, or of one by penalties, forward and transposed, as that of [`ContactResponse`](crate::argmin::ContactResponse):
 //! from the adjoints of velocities to those of what the conditions are made of.
 //!
 //! With h(z, u, target, limits) = 0 the conditions at impulses and bounds z, u = J v+, W = J L^-T and E the impulses in z:
@@ -145,13 +145,13 @@ impl SmoothedResponse {
         let Perturbation { columns, moving, x, rows: turned, offsets, limits, .. } = perturbation;
         let columns = *columns;
         let mut own = vec![0.0; rows.velocities()];
+        let mut right = vec![0.0; self.z.len()];
         for column in 0..columns {
             own.iter_mut()
                 .zip(x.iter().skip(column).step_by(columns))
                 .for_each(|(own, x)| *own = *x);
             self.row.resize(rows.rows(), 0.0);
             rows.times(&self.spread_rows, &own, &mut self.row);
-            let mut right = vec![0.0; self.z.len()];
             let mut bound = rows.rows();
             for (i, block) in rows.blocks().iter().enumerate() {
                 let along = |r: usize| {

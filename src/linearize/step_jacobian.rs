@@ -101,7 +101,7 @@ pub struct JacobianWorkspace {
 ///
 /// All columns come from the solved step, with one factorisation of each of its contact problems: A and B from the structure
 /// of the step, and of the displacements that close its loops; C by duals through all but the solution, as A and B where
-/// contact is smoothed, the step was split at an impact (which is made again on duals, at the time that is known), something
+/// contact is smoothed or by penalty, an equality is a hinge or yields, the step was split at an impact (which is made again on duals, at the time that is known), something
 /// has terms of contact beyond friction and restitution, or, by Runge and Kutta, forces depend on the state or loops are
 /// closed, by `bdf1` forces depend on the state, or by `bdf2`, whose state before is held. Where the contacts determine no derivative (rigid contacts that are redundant and slide, problems that
 /// were not solved) it is NaN. Only where it is to be that of the passes of the staggered solver, and at a kink that rounding

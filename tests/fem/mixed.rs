@@ -30,18 +30,20 @@ pub(super) fn apart(x: &[[f64; 3]], y: &[[f64; 3]]) -> f64 {
     both.map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
+/// A plate that is led: as a body, and as a shape.
+pub(super) const LED_PLATES: [&str; 2] = [
+    "[[body]]\nname = 'plate'\nprescribed = true\nvelocity = [0.2, -0.1, 0.05]\n\
+     shape = { box = [0.1, 0.1, 0.01] }\nposition = [0, 0, 0.01]",
+    "[[shape]]\nname = 'plate'\nbox = [0.1, 0.1, 0.01]\nposition = [0, 0, 0.01]\n\
+     times = [0, 10]\ndisplacement = [[0, 0, 0], [2, -1, 0.5]]",
+];
+
 /// A body whose motion is given moves as a shape that is told where it is: on one the velocity of what it does to others goes by the
 /// rows of a tree, on the other by what the plane of a contact does.
 #[test]
 fn a_body_that_is_led_is_a_shape_that_is_led() {
     let soft = ball("position = [0, 0, 0.052]\nvelocity = [0.1, 0, 0]\nviscosity = 0.5");
-    let form = "{ box = [0.1, 0.1, 0.01] }\nposition = [0, 0, 0.01]";
-    let body = format!(
-        "[[body]]\nname = 'plate'\nprescribed = true\nvelocity = [0.2, -0.1, 0.05]\nshape = {form}"
-    );
-    let shape = "[[shape]]\nname = 'plate'\nbox = [0.1, 0.1, 0.01]\nposition = [0, 0, 0.01]\n\
-                 times = [0, 10]\ndisplacement = [[0, 0, 0], [2, -1, 0.5]]";
-    let [body, shape] = [&body, shape].map(|own| scene(GRAVITY, own, &soft));
+    let [body, shape] = LED_PLATES.map(|own| scene(GRAVITY, own, &soft));
     let (body, shape) = (run(&body, 150), run(&shape, 150));
     let [a, b] = [&body, &shape].map(|own| &own.states()[0]);
     assert!(a.impulse.iter().any(|p| *p != [0.0; 3]), "it lies on it");

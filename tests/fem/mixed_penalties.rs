@@ -4,7 +4,7 @@ use stiction::simulation::Rollout;
 use stiction::soft::{SoftRollout, SoftScene};
 use stiction::verify::MixedStepProgram;
 
-use super::mixed::{apart, ball, momentum, pushed, rigid_bodies_change_alike};
+use super::mixed::{LED_PLATES, apart, ball, momentum, pushed, rigid_bodies_change_alike};
 use super::sensitivities::all_ways_agree_after;
 use super::ties::{parse, run};
 
@@ -22,14 +22,8 @@ fn scene(law: &str, gravity: &str, rigid: &str, soft: &str) -> SoftScene {
 #[test]
 fn a_body_that_is_led_is_a_shape_that_is_led() {
     let soft = ball("position = [0, 0, 0.052]\nvelocity = [0.1, 0, 0]\nviscosity = 0.5");
-    let form = "{ box = [0.1, 0.1, 0.01] }\nposition = [0, 0, 0.01]";
-    let body = format!(
-        "[[body]]\nname = 'plate'\nprescribed = true\nvelocity = [0.2, -0.1, 0.05]\nshape = {form}"
-    );
-    let shape = "[[shape]]\nname = 'plate'\nbox = [0.1, 0.1, 0.01]\nposition = [0, 0, 0.01]\n\
-                 times = [0, 10]\ndisplacement = [[0, 0, 0], [2, -1, 0.5]]";
     for law in PENALTIES {
-        let [body, shape] = [&body, shape].map(|own| scene(law, "[0.5, 0.2, -9.81]", own, &soft));
+        let [body, shape] = LED_PLATES.map(|own| scene(law, "[0.5, 0.2, -9.81]", own, &soft));
         let (body, shape) = (run(&body, 150), run(&shape, 150));
         let [a, b] = [&body, &shape].map(|own| &own.states()[0]);
         assert!(b.impulse.iter().any(|p| *p != [0.0; 3]), "it lies on it");
@@ -80,7 +74,8 @@ fn what_touches_no_soft_body_is_as_without_one() {
 
 #[test]
 fn motions_change_as_differences_say_forward_and_backward() {
-    for law in PENALTIES {
+    // By implicit steps the rigid bodies have momenta at the end, too.
+    for law in ["penalty_linear", "penalty_tanh", "penalty_tanh', integrator = 'bdf1"] {
         let scene = pushed(law, "stiffness = 300");
         for name in
             ["foot-block/stiffness", "floor-foot/stiffness", "foot-block/mu", "floor-foot/mu"]

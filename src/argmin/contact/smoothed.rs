@@ -22,12 +22,12 @@
 //! Dry friction is projected onto its interval, smoothed at both ends; without friction (mu = 0) there is no
 //! tangential impulse, and no derivative in mu. Equations of closed loops, which may be redundant, give a little.
 //!
+//! What poses the problem is not smoothed: the target has a kink at a gap of 0, where Baumgarte's share begins, and a
+//! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
+//!
 //! # Penalties
 //! Contacts that yield may have [friction that does so](RegularizedFriction) in the place of the cone: lambda_t = -phi u_t, with the impulse
 //! kt dt of each unit of slip given beside the other inputs, and kappa = 0. These conditions have kinks, as those of Coulomb's law have.
-//!
-//! What poses the problem is not smoothed: the target has a kink at a gap of 0, where Baumgarte's share begins, and a
-//! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
 
 mod answer;
 mod relaxed_conditions;
@@ -90,6 +90,7 @@ const FALL: f64 = 0.1;
 const LEAST_SHARE: f64 = 1e-6;
 /// The least product on that way, as a part of the largest.
 const LEAST_PRODUCT: f64 = 1e-12;
+
 impl SmoothedContact {
     /// The conditions of a solution that was found, at impulses and bounds `z` and velocities `u(block, row)` along the rows.
     pub(crate) fn conditions_at<T: Real>(

@@ -82,7 +82,7 @@ impl StepAdjoint {
     /// By the transpose of the structured Jacobian, by any integrator and any law of friction, smoothed or not, with closed loops;
     /// flight and impact of bodies are recorded by themselves where the step was split. The whole step goes by the tape, with the memory
     /// of the step before as data (but for the state before it), by `bdf2`, by `bdf1` with forces that depend on the state or with penalties, where the passes of the staggered solver are to be differentiated, with learned friction
-    /// and dissipation and the terms of friction beyond Coulomb's, where impacts rebound by Poisson's law, with masses that are not positive, and where points of contact are not
+    /// and dissipation and the terms of friction beyond Coulomb's, where impacts rebound by Poisson's law, with hinges and springs among the equalities, with masses that are not positive, and where points of contact are not
     /// found again with derivatives. Where the contacts determine no derivative, adjoints are NaN.
     ///
     /// # Errors

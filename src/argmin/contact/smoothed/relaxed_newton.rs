@@ -9,6 +9,7 @@ use crate::linalg::{Lu, norm};
 const ITERATIONS: usize = 40;
 const HALVINGS: usize = 30;
 
+/// Scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NewtonMemory {
     pub delassus: Delassus<f64>,
